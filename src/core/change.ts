@@ -1,0 +1,53 @@
+// Every write the system can make. A commit is a list of these, all or none: a value that can be printed, counted,
+// compared, and cut in half by a test. `check` changes nothing; it refuses the commit when the world has moved on.
+
+import type { BootId, Instant, SessionId, TurnId } from "./ids.ts";
+import type { Entry } from "./journal.ts";
+import type { NewMessage } from "./message.ts";
+import type { OutboxItem } from "./outbox.ts";
+import type { StopFacts } from "./recovery.ts";
+import type { Session } from "./session.ts";
+import type { Timer } from "./timer.ts";
+import type { Turn } from "./turn.ts";
+
+export type Change =
+  /** The turn is still at this version and its session still under this fence. */
+  | {
+      readonly check: "turn";
+      readonly turn: TurnId;
+      readonly version: number;
+      readonly session: SessionId;
+      readonly fence: number;
+    }
+  /** Refuses the whole commit as `duplicate` when the key is known. Always the first change of an acceptance. */
+  | {
+      readonly put: "inbox";
+      readonly platform: string;
+      readonly account: string;
+      readonly key: string;
+      readonly turn: TurnId;
+      readonly at: Instant;
+    }
+  | { readonly put: "cursor"; readonly platform: string; readonly account: string; readonly value: string }
+  /** Inserts when absent. */
+  | { readonly put: "session"; readonly session: Session }
+  | { readonly put: "active"; readonly session: SessionId; readonly at: Instant }
+  | { readonly put: "ended"; readonly session: SessionId; readonly at: Instant }
+  /** A change of owner: the fence must be one higher than the stored one. */
+  | { readonly put: "owner"; readonly session: SessionId; readonly boot: BootId; readonly fence: number }
+  | { readonly put: "message"; readonly message: NewMessage }
+  | { readonly put: "turn"; readonly turn: Turn }
+  | { readonly put: "entry"; readonly turn: TurnId; readonly n: number; readonly at: Instant; readonly entry: Entry }
+  | { readonly put: "item"; readonly item: OutboxItem }
+  | { readonly put: "timer"; readonly timer: Timer }
+  | { readonly drop: "timer"; readonly id: string }
+  /** Deaths without progress, one row per session key. */
+  | { readonly put: "strikes"; readonly key: string; readonly strikes: number }
+  | { readonly drop: "strikes"; readonly key: string }
+  | { readonly put: "stop"; readonly boot: BootId; readonly stop: StopFacts };
+
+/**
+ * `duplicate`: the inbox key is known, nothing was written. `conflict`: a version moved. `fenced`: another boot owns
+ * this now, so the writer must stop.
+ */
+export type CommitResult = "committed" | "duplicate" | "conflict" | "fenced";

@@ -1,0 +1,98 @@
+// The memory of a turn: append-only entries from which the next action is computed, so that a turn goes on after any
+// death without repeating a finished step. Nothing needed for that lives outside these entries and the turn row.
+
+import type { Instant } from "./ids.ts";
+import type { Inbound } from "./message.ts";
+
+/**
+ * What a crash between beginning and end of a call allows.
+ * `pure`: run again. `keyed`: run again under the same key. `checkable`: ask whether it happened. `once`: never again by itself.
+ */
+export type ToolEffect = "pure" | "keyed" | "checkable" | "once";
+
+export type ToolCall = { readonly call: string; readonly tool: string; readonly input: unknown };
+
+/** A wake-up a tool asks for; stored in one commit with the tool's result. */
+export type Wake = { readonly at: Instant; readonly text: string };
+
+export type ToolResult =
+  | { readonly type: "ok"; readonly output: unknown; readonly wake?: Wake }
+  | { readonly type: "failed"; readonly why: string }
+  | { readonly type: "unknown"; readonly why: string };
+
+export type Entry =
+  | {
+      readonly type: "said";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly final: boolean;
+      /** Whatever the agent needs back to continue; opaque to us. */
+      readonly data?: unknown;
+    }
+  | { readonly type: "tool-begun"; readonly call: string; readonly effect: ToolEffect }
+  | { readonly type: "tool-ended"; readonly call: string; readonly result: ToolResult }
+  | { readonly type: "asked"; readonly question: string; readonly text: string; readonly choices: readonly string[] }
+  | { readonly type: "answered"; readonly question: string; readonly choice: string | null }
+  | { readonly type: "joined"; readonly message: Inbound }
+  | { readonly type: "resumed"; readonly attempt: number };
+
+/** How a call is taken up: for the first time, again under the same key, or by asking whether it happened. */
+export type CallMode = "first" | "again" | "check";
+
+export type NextAction =
+  | { readonly type: "step" }
+  | { readonly type: "call"; readonly calls: readonly { readonly call: ToolCall; readonly mode: CallMode }[] }
+  | { readonly type: "give-up"; readonly call: ToolCall }
+  | { readonly type: "wait"; readonly question: string }
+  | { readonly type: "finish"; readonly text: string };
+
+/**
+ * What an interrupted or running turn does next. `begunHere` holds the calls begun in this life: an open call that is
+ * not among them was cut short by a death.
+ */
+export function decideNext(
+  journal: readonly Entry[],
+  effectOf: (tool: string) => ToolEffect,
+  begunHere: ReadonlySet<string>,
+): NextAction {
+  const last = journal.findLast((entry) => entry.type === "said" || entry.type === "asked");
+  if (last === undefined) return { type: "step" };
+  if (last.type === "asked") {
+    const answered = journal.some((entry) => entry.type === "answered" && entry.question === last.question);
+    return answered ? { type: "step" } : { type: "wait", question: last.question };
+  }
+  const open = openCalls(journal, last.calls);
+  const [first] = open;
+  if (first === undefined) return last.final ? { type: "finish", text: last.text } : { type: "step" };
+
+  const begun = journal.find((entry) => entry.type === "tool-begun" && entry.call === first.call);
+  if (begun?.type === "tool-begun" && !begunHere.has(first.call)) {
+    if (begun.effect === "once") return { type: "give-up", call: first };
+    return { type: "call", calls: [{ call: first, mode: begun.effect === "checkable" ? "check" : "again" }] };
+  }
+  if (effectOf(first.tool) !== "pure") return { type: "call", calls: [{ call: first, mode: "first" }] };
+  const pure = open.slice(
+    0,
+    countWhile(open, (call) => effectOf(call.tool) === "pure"),
+  );
+  return { type: "call", calls: pure.map((call) => ({ call, mode: "first" as const })) };
+}
+
+/** Whether anything was really obtained since the last start; recovered unknowns and resumes are not progress. */
+export function madeProgress(journal: readonly Entry[]): boolean {
+  const since = journal.slice(journal.findLastIndex((entry) => entry.type === "resumed") + 1);
+  return since.some(
+    (entry) => entry.type === "said" || (entry.type === "tool-ended" && entry.result.type !== "unknown"),
+  );
+}
+
+function openCalls(journal: readonly Entry[], calls: readonly ToolCall[]): readonly ToolCall[] {
+  const ended = new Set<string>();
+  for (const entry of journal) if (entry.type === "tool-ended") ended.add(entry.call);
+  return calls.filter((call) => !ended.has(call.call));
+}
+
+function countWhile<T>(list: readonly T[], holds: (one: T) => boolean): number {
+  const end = list.findIndex((one) => !holds(one));
+  return end === -1 ? list.length : end;
+}

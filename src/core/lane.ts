@@ -1,0 +1,49 @@
+// What a session does next: one turn at a time, the oldest first, and a policy for what comes in meanwhile. Pure.
+
+import type { SessionId } from "./ids.ts";
+import type { Turn } from "./turn.ts";
+
+/** `queue`: after the running turn. `interrupt`: instead of it. `steer`: joins it at its next step. */
+export type BusyPolicy = "queue" | "interrupt" | "steer";
+
+export type LaneView = {
+  readonly running: boolean;
+  /** Turns of this session that wait to run. */
+  readonly queued: boolean;
+};
+
+/** Whether the lanes as a whole may start something. */
+export type Room = { readonly open: boolean; readonly running: number; readonly max: number };
+
+export type Arrival = "start-now" | "wait" | "wait-and-interrupt" | "wait-and-steer";
+
+/** An idle session with room starts in the very commit that accepts the message; anything else waits in the store. */
+export function decideArrival(lane: LaneView, room: Room, policy: BusyPolicy): Arrival {
+  if (lane.running) {
+    switch (policy) {
+      case "queue":
+        return "wait";
+      case "interrupt":
+        return "wait-and-interrupt";
+      case "steer":
+        return "wait-and-steer";
+    }
+  }
+  if (lane.queued || !room.open || room.running >= room.max) return "wait";
+  return "start-now";
+}
+
+/** A suspect was running at two deaths or more; it may only run alone in quarantine. */
+export type Candidate = { readonly session: SessionId; readonly turn: Turn; readonly suspect: boolean };
+export type Quarantine = {
+  /** The suspect that runs now and has no result yet. */
+  readonly occupied: boolean;
+  /** While set, nothing but a suspect starts, so that a further death is conclusive. */
+  readonly held: boolean;
+};
+export type Start = "start" | "start-in-quarantine" | "after-quarantine";
+
+export function decideStart(suspect: boolean, quarantine: Quarantine): Start {
+  if (suspect) return quarantine.occupied ? "after-quarantine" : "start-in-quarantine";
+  return quarantine.held ? "after-quarantine" : "start";
+}

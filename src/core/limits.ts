@@ -1,0 +1,40 @@
+// Everything that can grow or wait has its limit here, with its unit in the name.
+
+export const limits = {
+  /** Sessions whose turns run at the same time; the rest wait in fair order. */
+  lanesMax: 64,
+  /** Messages being stored at the same time; more are told to come back. */
+  acceptsMax: 512,
+  /** Largest text of one message, in UTF-16 units. */
+  textMax: 2_000_000,
+  /** Entries in the journal of one turn; a turn that reaches it ends as failed. */
+  entriesMax: 2_000,
+  /** Failed agent steps in a row before the turn ends as failed. */
+  stepFailuresMax: 5,
+  /** An agent step without any sign of life is abandoned after this. */
+  stepSilenceMs: 10 * 60_000,
+  /** A tool that set no limit of its own is abandoned after this. */
+  toolMs: 10 * 60_000,
+  /** A send without an answer is in doubt after this. */
+  sendMs: 60_000,
+  /** First and longest pause between two attempts to send. */
+  retryMinMs: 1_000,
+  retryMaxMs: 5 * 60_000,
+  /** A reply that could not be sent for this long is a dead letter. */
+  giveUpMs: 3 * 24 * 3_600_000,
+  /** Pause between attempts to commit while the disk is full or failing. */
+  storeRetryMinMs: 100,
+  storeRetryMaxMs: 5_000,
+  /** How long the end of a stop waits for turns to park, sends to be answered, platforms to close. */
+  parkMs: 2_000,
+  sendGraceMs: 1_000,
+  closeMs: 1_000,
+  /** A sign of life of the boot is written this often. */
+  beatMs: 30_000,
+  /** Deaths without progress before a turn is given up. */
+  strikesMax: 3,
+  /** How long new turns wait for the verdict on a suspect. */
+  holdMs: 30_000,
+  /** The longest sleep of a timer; longer ones are slept in pieces. */
+  sleepMaxMs: 3_600_000,
+} as const;

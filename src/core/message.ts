@@ -1,0 +1,83 @@
+// What comes in and what is kept of a conversation. Everything here is plain data and goes to the store as it is.
+
+import type { Instant, SessionId, TurnId } from "./ids.ts";
+
+/** Where a conversation is. `account` is one of our own accounts on that platform. */
+export type Address = {
+  readonly platform: string;
+  readonly account: string;
+  readonly chat: string;
+  readonly thread?: string;
+};
+
+export type FileRef = { readonly name: string; readonly mime: string; readonly blob: string };
+
+export type Body =
+  | { readonly kind: "text"; readonly text: string; readonly files: readonly FileRef[] }
+  | { readonly kind: "answer"; readonly question: string; readonly choice: string }
+  | { readonly kind: "command"; readonly name: string; readonly rest: string }
+  | { readonly kind: "timer"; readonly timer: string; readonly text: string };
+
+export type Inbound = {
+  /** The platform's own id of it; makes a repeat harmless. */
+  readonly key: string;
+  readonly from: Address;
+  readonly sender: string;
+  readonly body: Body;
+  readonly sentAt: Instant;
+};
+
+/** A question put to the user, shown as buttons where the platform has them. */
+export type Question = { readonly id: string; readonly choices: readonly string[] };
+
+/** A line of the transcript, before the store has numbered it. */
+export type NewMessage = {
+  /** The inbound key of a user's message, the item id of ours. */
+  readonly key: string;
+  readonly session: SessionId;
+  readonly turn: TurnId | null;
+  readonly role: "user" | "assistant" | "notice";
+  readonly text: string;
+  readonly question?: Question;
+  readonly at: Instant;
+};
+
+/** `n` grows with every stored message; a reader keeps it as its cursor. */
+export type Message = NewMessage & { readonly n: number };
+
+/** The words of a body as the transcript shows them. */
+export function textOf(body: Body): string {
+  switch (body.kind) {
+    case "text":
+    case "timer":
+      return body.text;
+    case "answer":
+      return body.choice;
+    case "command":
+      return `/${body.name}${body.rest === "" ? "" : ` ${body.rest}`}`;
+  }
+}
+
+/** `platform/account/chat[/thread]`, each part escaped, so that no two addresses share a text. */
+export function formatAddress(address: Address): string {
+  const parts = [address.platform, address.account, address.chat];
+  if (address.thread !== undefined) parts.push(address.thread);
+  return parts.map(encodeURIComponent).join("/");
+}
+
+/** Reads what a person typed; null when it is not an address. */
+export function parseAddress(text: string): Address | null {
+  const parts = text.split("/").map(decodePart);
+  const [platform, account, chat, thread] = parts;
+  if (parts.length < 3 || parts.length > 4 || !platform || !account || !chat || parts.includes("")) return null;
+  return thread === undefined ? { platform, account, chat } : { platform, account, chat, thread };
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (error) {
+    if (error instanceof URIError) return "";
+    throw error;
+  }
+}

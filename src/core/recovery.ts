@@ -1,0 +1,80 @@
+// What becomes of the work of a boot that is no more. Start-up and the take-over of another node's work are this one
+// function; there is no other recovery. Pure.
+
+import type { BootId, Instant, TurnId } from "./ids.ts";
+import { limits } from "./limits.ts";
+import { type InDoubtPolicy, type OutboxItem, advanceItem } from "./outbox.ts";
+import { type Turn, advanceTurn } from "./turn.ts";
+
+export type StopFacts = {
+  readonly to: "stop" | "restart";
+  readonly by: "signal" | "cli" | "dashboard" | "fault";
+  readonly at: Instant;
+  readonly clean: boolean;
+};
+
+export type Boot = {
+  readonly id: BootId;
+  readonly pid: number;
+  readonly host: string;
+  /** Changes with every start of the machine: a power cut accuses nobody. */
+  readonly machine: string;
+  readonly version: string;
+  readonly startedAt: Instant;
+  readonly beatAt: Instant;
+  readonly stop: StopFacts | null;
+};
+
+/** A turn that a dead boot was running. */
+export type HeldTurn = {
+  readonly turn: Turn;
+  readonly boot: Boot;
+  readonly progressed: boolean;
+  readonly strikes: number;
+};
+
+export type TurnVerdict =
+  | { readonly type: "parked"; readonly turn: Turn; readonly strikes: number }
+  | { readonly type: "convicted"; readonly turn: Turn; readonly strikes: number };
+
+export type Verdicts = {
+  readonly turns: readonly TurnVerdict[];
+  /** The suspect whose guilt could not be settled: the next boot lets it run alone until it has a result. */
+  readonly hold: TurnId | null;
+};
+
+/** Parks what was running; counts deaths without progress; convicts only when nobody else could have done it. */
+export function decideTurns(held: readonly HeldTurn[], machine: string, now: Instant): Verdicts {
+  const accused = held.filter((one) => !one.progressed && diedByItself(one.boot, machine));
+  const conclusive = accused.length === 1;
+  let hold: TurnId | null = null;
+  const turns = held.map((one): TurnVerdict => {
+    const counts = accused.includes(one);
+    const strikes = counts ? one.strikes + 1 : one.strikes;
+    const last = strikes >= limits.strikesMax;
+    if (counts && last && conclusive) {
+      const why = `the gateway died ${strikes} times while working on this`;
+      return {
+        type: "convicted",
+        turn: advanceTurn(one.turn, { type: "ended", outcome: "failed", why, at: now }),
+        strikes,
+      };
+    }
+    const cause = one.boot.stop === null ? "crash" : "shutdown";
+    const parked = advanceTurn(one.turn, { type: "parked", cause, at: now });
+    if (counts && last) hold ??= parked.id;
+    return { type: "parked", turn: parked, strikes: Math.min(strikes, limits.strikesMax - 1) };
+  });
+  return { turns, hold };
+}
+
+/** A send cut short may have arrived: in doubt, then by key or policy due at once or held for the user. */
+export function decideItem(item: OutboxItem, doubt: InDoubtPolicy, now: Instant): OutboxItem {
+  const orphaned = item.now.state === "sending" ? advanceItem(item, { type: "orphaned", at: now }) : item;
+  if (doubt === "hold" || orphaned.now.state !== "in-doubt") return orphaned;
+  return { ...advanceItem(orphaned, { type: "resent", at: now }), version: item.version + 1 };
+}
+
+function diedByItself(boot: Boot, machine: string): boolean {
+  return boot.stop === null && boot.machine === machine;
+}

@@ -1,0 +1,33 @@
+// A session is one conversation with one memory. Its key names the place and stays; its id names the memory and
+// changes when the user starts over. The owner and its fence say which boot may write for it.
+
+import type { BootId, Instant, SessionId } from "./ids.ts";
+import { type Address, formatAddress } from "./message.ts";
+
+export type Session = {
+  readonly id: SessionId;
+  /** Opaque; never parsed back. The address is stored beside it. */
+  readonly key: string;
+  readonly address: Address;
+  readonly owner: BootId | null;
+  /** Raised at each change of owner; every write of a turn names the fence it holds. */
+  readonly fence: number;
+  readonly createdAt: Instant;
+  readonly activeAt: Instant;
+  /** Set when the user started over: another session now has this key. */
+  readonly endedAt: Instant | null;
+};
+
+export function sessionKey(address: Address): string {
+  return formatAddress(address);
+}
+
+export function newSession(id: SessionId, address: Address, owner: BootId, at: Instant): Session {
+  const key = sessionKey(address);
+  return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, endedAt: null };
+}
+
+/** The session as the boot holds it: taken over, with a higher fence, when another boot had it. */
+export function takenBy(session: Session, boot: BootId): Session {
+  return session.owner === boot ? session : { ...session, owner: boot, fence: session.fence + 1 };
+}

@@ -1,0 +1,25 @@
+// Wake-ups that survive a restart: reminders and the expiry of questions. A due timer becomes an inbound message whose
+// key is the timer's, so it can fire only once.
+
+import type { Instant, SessionId, TurnId } from "./ids.ts";
+import type { Inbound } from "./message.ts";
+import type { Session } from "./session.ts";
+
+export type Timer = {
+  readonly id: string;
+  readonly session: SessionId;
+  /** The waiting turn whose question expires; null for a reminder. */
+  readonly turn: TurnId | null;
+  readonly dueAt: Instant;
+  readonly text: string;
+};
+
+export function toInbound(timer: Timer, session: Session): Inbound {
+  return {
+    key: `timer:${timer.id}`,
+    from: session.address,
+    sender: "timer",
+    body: { kind: "timer", timer: timer.id, text: timer.text },
+    sentAt: timer.dueAt,
+  };
+}

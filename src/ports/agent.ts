@@ -1,0 +1,44 @@
+// An agent backend is one function from everything on record to the next step. The loop is the engine's: it stores each
+// step before the next one begins, so an agent keeps nothing that matters between two calls.
+
+import type { Instant, SessionId, TurnId } from "../core/ids.ts";
+import type { Entry, ToolCall } from "../core/journal.ts";
+import type { Address, Inbound, Message } from "../core/message.ts";
+import type { Tool } from "./tool.ts";
+
+export type Step =
+  /** `final`: the text is the reply and the turn ends; otherwise the calls are run and the agent is asked again. */
+  | {
+      readonly type: "said";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly final: boolean;
+      readonly data?: unknown;
+    }
+  /** The turn rests until somebody answers or the time is over; then the agent is asked again. */
+  | { readonly type: "asked"; readonly text: string; readonly choices: readonly string[]; readonly until: Instant }
+  | { readonly type: "failed"; readonly retry: "later" | "never"; readonly why: string };
+
+export type AgentJob = {
+  readonly session: SessionId;
+  readonly address: Address;
+  readonly turn: TurnId;
+  readonly attempt: number;
+  readonly input: Inbound;
+  /** This turn so far. */
+  readonly journal: readonly Entry[];
+  /** What was said before, newest last; read only when wanted. */
+  readonly history: (limit: number) => Promise<readonly Message[]>;
+  readonly now: () => Instant;
+  /** Sleeps in the gateway's time; ends early when the step is aborted. */
+  readonly pause: (ms: number) => Promise<void>;
+  /** Shows the answer so far; never stored. Also a sign of life. */
+  readonly draft: (text: string) => void;
+};
+
+export interface Agent {
+  readonly tools: readonly Tool[];
+  step(job: AgentJob, signal: AbortSignal): Promise<Step>;
+  /** Lets go of what is cached for one session, or for all. */
+  close(session: SessionId | "all"): Promise<void>;
+}

@@ -1,0 +1,87 @@
+// What the outside may ask of a running gateway, and what it tells.
+
+import type { Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
+import type { StopIntent } from "../core/lifecycle.ts";
+import type { Address } from "../core/message.ts";
+import type { Outcome } from "../core/turn.ts";
+import type { ItemState } from "../core/outbox.ts";
+
+/** What happened; fanned out to the log and to whoever watches. Nothing depends on it. */
+export type GatewayEvent =
+  | { readonly type: "state"; readonly state: GatewayState; readonly reason: string | null }
+  | { readonly type: "accepted"; readonly session: SessionId; readonly turn: TurnId; readonly from: Address }
+  | { readonly type: "turn-started"; readonly session: SessionId; readonly turn: TurnId; readonly attempt: number }
+  | { readonly type: "turn-waiting"; readonly session: SessionId; readonly turn: TurnId; readonly until: Instant }
+  | { readonly type: "turn-parked"; readonly session: SessionId; readonly turn: TurnId }
+  | {
+      readonly type: "turn-ended";
+      readonly session: SessionId;
+      readonly turn: TurnId;
+      readonly outcome: Outcome;
+      readonly why?: string;
+    }
+  | {
+      readonly type: "tool-ended";
+      readonly turn: TurnId;
+      readonly tool: string;
+      readonly result: "ok" | "failed" | "unknown";
+    }
+  | {
+      readonly type: "item";
+      readonly item: ItemId;
+      readonly session: SessionId;
+      readonly state: ItemState["state"];
+      readonly why?: string;
+    }
+  | {
+      readonly type: "platform";
+      readonly platform: string;
+      readonly account: string;
+      readonly up: boolean;
+      readonly why?: string;
+    };
+
+export type GatewayState = "starting" | "running" | "degraded" | "draining" | "stopped";
+
+export type PlatformStatus = {
+  readonly platform: string;
+  readonly account: string;
+  readonly up: boolean;
+  readonly why: string | null;
+};
+
+export type GatewayStatus = {
+  readonly state: GatewayState;
+  /** Why it is not `running`, in a sentence. */
+  readonly reason: string | null;
+  readonly startedAt: Instant;
+  readonly boot: string;
+  readonly running: readonly {
+    readonly turn: TurnId;
+    readonly session: SessionId;
+    readonly startedAt: Instant;
+    readonly steps: number;
+  }[];
+  readonly platforms: readonly PlatformStatus[];
+  /** What the boot took over from dead ones. */
+  readonly recovered: { readonly turns: number; readonly items: number; readonly tookMs: number };
+};
+
+export interface Gateway {
+  /** Resolves when the gateway has closed; the answer says whether everything was parked in time. */
+  run(): Promise<{ readonly intent: StopIntent; readonly clean: boolean }>;
+  /** Resolves when messages are accepted and answered. */
+  readonly ready: Promise<void>;
+  stop(intent: StopIntent): void;
+  status(): GatewayStatus;
+  watch(listener: (event: GatewayEvent) => void): () => void;
+  /** One message out, through the outbox. The same key again does nothing. */
+  post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;
+  cancel(turn: TurnId): Promise<void>;
+  /** Runs the message of an ended turn again, as a new turn. */
+  retry(turn: TurnId): Promise<TurnId>;
+  /** Ends the session and starts an empty one at the same place. */
+  reset(session: SessionId): Promise<void>;
+  resend(item: ItemId): Promise<void>;
+  discard(item: ItemId): Promise<void>;
+}

@@ -1,0 +1,93 @@
+// The store holds the truth. `commit` is the only write of the engine; the rest are named reads that cost as much as the
+// work they find, never as much as history. Two engines, one contract suite (`everturn/testing`).
+
+import type { Change, CommitResult } from "../core/change.ts";
+import type { BootId, Instant, SessionId, TurnId } from "../core/ids.ts";
+import type { Entry } from "../core/journal.ts";
+import type { Address, Message } from "../core/message.ts";
+import type { ItemState, OutboxItem } from "../core/outbox.ts";
+import type { Boot } from "../core/recovery.ts";
+import type { OpenQuestion } from "../core/route.ts";
+import type { Session } from "../core/session.ts";
+import type { Timer } from "../core/timer.ts";
+import type { Turn, TurnState } from "../core/turn.ts";
+
+export interface Store {
+  /** All or nothing, durable when it resolves. Rejects with a Fault when the disk refuses; then nothing was written. */
+  commit(changes: readonly Change[], by: BootId): Promise<CommitResult>;
+
+  /** `refused`: the engine allows one live boot and another holds it. Opening makes earlier boots of a one-boot engine dead. */
+  openBoot(boot: Boot): Promise<"opened" | "refused">;
+  beat(boot: BootId, at: Instant): Promise<"alive" | "fenced">;
+  /** Boots that are no more and still hold running turns or items being sent. */
+  deadBoots(): Promise<readonly Boot[]>;
+  lastBoots(limit: number): Promise<readonly Boot[]>;
+
+  /** The live session of a key. */
+  sessionOf(key: string): Promise<Session | null>;
+  session(id: SessionId): Promise<Session | null>;
+  /** Sessions with turns that wait to run, the longest waiting first. */
+  runnable(): Promise<readonly SessionId[]>;
+  /** Oldest queued or parked turn. */
+  nextTurn(session: SessionId): Promise<Turn | null>;
+  /** Queued turns behind the running one, oldest first. */
+  queuedTurns(session: SessionId, limit: number): Promise<readonly Turn[]>;
+  runningTurn(session: SessionId): Promise<Turn | null>;
+  heldTurns(boot: BootId): Promise<readonly Turn[]>;
+  openQuestions(session: SessionId): Promise<readonly OpenQuestion[]>;
+  turn(id: TurnId): Promise<Turn | null>;
+  journalOf(turn: TurnId): Promise<readonly Entry[]>;
+  strikes(key: string): Promise<number>;
+
+  /** Sessions with items that wait to be sent, the longest waiting first. */
+  sendable(): Promise<readonly SessionId[]>;
+  /** Oldest pending item. */
+  nextItem(session: SessionId): Promise<OutboxItem | null>;
+  heldItems(boot: BootId): Promise<readonly OutboxItem[]>;
+  item(id: string): Promise<OutboxItem | null>;
+
+  nextTimer(): Promise<Timer | null>;
+  cursor(platform: string, account: string): Promise<string | null>;
+
+  close(): Promise<void>;
+}
+
+/** What people look at: transcripts, lists and counts. Never on the path of a turn, except the agent's history. */
+export interface Archive {
+  /** The newest messages of a session, oldest first. */
+  history(session: SessionId, limit: number): Promise<readonly Message[]>;
+  /** What was said in a conversation after a cursor, oldest first; across sessions that followed one another there. */
+  messagesAfter(address: Address, n: number, limit: number): Promise<readonly Message[]>;
+  /** The newest messages of a conversation, oldest first. */
+  messagesBefore(address: Address, n: number | null, limit: number): Promise<readonly Message[]>;
+  sessions(filter: SessionFilter): Promise<readonly SessionLine[]>;
+  turns(filter: TurnFilter): Promise<readonly Turn[]>;
+  entries(turn: TurnId): Promise<readonly EntryLine[]>;
+  items(filter: ItemFilter): Promise<readonly OutboxItem[]>;
+  /** Full text, newest first. */
+  search(text: string, limit: number): Promise<readonly Message[]>;
+  counts(): Promise<Counts>;
+  /** A copy of the whole store in one file, made while it is in use. */
+  backup(file: string): Promise<void>;
+}
+
+export type SessionFilter = { readonly platform?: string; readonly limit: number; readonly before?: Instant };
+export type SessionLine = Session & { readonly title: string; readonly lastN: number };
+export type TurnFilter = {
+  readonly session?: SessionId;
+  readonly state?: TurnState["state"] | "open";
+  readonly limit: number;
+};
+export type ItemFilter = {
+  readonly turn?: TurnId;
+  readonly session?: SessionId;
+  readonly state?: ItemState["state"] | "open";
+  readonly limit: number;
+};
+export type EntryLine = { readonly n: number; readonly at: Instant; readonly entry: Entry };
+/** Open work only: counting history would cost as much as history. */
+export type Counts = {
+  readonly turns: Readonly<Record<"queued" | "running" | "waiting" | "parked", number>>;
+  readonly items: Readonly<Record<"pending" | "sending" | "in-doubt" | "dead", number>>;
+  readonly timers: number;
+};

@@ -1,0 +1,17 @@
+// The only doors to time, chance and the log. Core and engine reach none of them any other way, so a test owns them all.
+
+import type { Instant } from "../core/ids.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export type Facts = Readonly<Record<string, unknown>>;
+
+export interface World {
+  now(): Instant;
+  /** Resolves at `until`, or at once when the signal aborts. Never rejects. */
+  sleep(until: Instant, signal: AbortSignal): Promise<void>;
+  /** A new id, greater than all before it in this process. */
+  id(): string;
+  /** Between 0 and 1; for jitter only. */
+  chance(): number;
+  log(level: LogLevel, what: string, facts?: Facts): void;
+}
