@@ -1,0 +1,85 @@
+// Runs commits against a connection: all of a batch in one transaction, so that they share one flush to the disk. A
+// commit that is refused or fails never takes its neighbours with it. Used by the writer thread and, inline, by tests.
+
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { CommitResult } from "../../core/change.ts";
+import { constraintCode, resultCode } from "./open.ts";
+import { type Row, expectOf, sqlOf, statementNames } from "./statements.ts";
+
+export type Commit = { readonly by: string; readonly rows: readonly Row[] };
+/** An error object when the disk refused. */
+export type Outcome = CommitResult | Error;
+
+export type Applier = (batch: readonly Commit[]) => readonly Outcome[];
+
+export function applier(db: DatabaseSync): Applier {
+  const statements = statementNames.map((name) => ({ run: db.prepare(sqlOf(name)), expect: expectOf(name) }));
+  const liveBoot = db.prepare("SELECT 1 FROM boots WHERE id = ? AND live = 1");
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+
+  function applyOne({ by, rows }: Commit): CommitResult | "torn" {
+    if (liveBoot.get(by) === undefined) return "fenced";
+    let written = false;
+    for (const [number, ...parameters] of rows) {
+      const statement = statements[number];
+      if (statement === undefined) throw new Error(`no statement ${number}`);
+      if (statement.expect === "check") {
+        const result = checkTurn(statement.run, parameters);
+        if (result !== "committed") return written ? "torn" : result;
+        continue;
+      }
+      const { changes } = statement.run.run(...parameters);
+      if (changes === 1) written = true;
+      else if (statement.expect === "new") return written ? "torn" : "duplicate";
+      else if (statement.expect === "one") return written ? "torn" : "conflict";
+    }
+    return "committed";
+  }
+
+  /** One commit in a transaction of its own: the slow way, taken when a batch could not go through as a whole. */
+  function applyAlone(one: Commit): Outcome {
+    try {
+      begin.run();
+      const result = applyOne(one);
+      if (result === "committed") {
+        commit.run();
+        return result;
+      }
+      db.exec("ROLLBACK");
+      return result === "torn" ? "conflict" : result;
+    } catch (error) {
+      return afterFailure(error);
+    }
+  }
+
+  function afterFailure(error: unknown): Outcome {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    // A unique index said no: somebody else was there first.
+    if (resultCode(error) === constraintCode) return "conflict";
+    return error instanceof Error ? error : new Error(String(error));
+  }
+
+  return (batch) => {
+    if (batch.length === 0) return [];
+    try {
+      begin.run();
+      const results = batch.map(applyOne);
+      if (!results.includes("torn")) {
+        commit.run();
+        return results as CommitResult[];
+      }
+      db.exec("ROLLBACK");
+    } catch (error) {
+      afterFailure(error);
+    }
+    return batch.map(applyAlone);
+  };
+}
+
+function checkTurn(query: StatementSync, [turn, session, version, fence]: readonly Row[1][]): CommitResult {
+  const found = query.get(turn ?? null, session ?? null);
+  if (found === undefined) return "conflict";
+  if (found["fence"] !== fence) return "fenced";
+  return found["version"] === version ? "committed" : "conflict";
+}

@@ -1,0 +1,160 @@
+// What people look at: transcripts, lists, counts, search. Reads by index and with limits; never on the path of a turn.
+
+import { type DatabaseSync, backup } from "node:sqlite";
+import type { Instant } from "../../core/ids.ts";
+import type { Address, Message } from "../../core/message.ts";
+import { sessionKey } from "../../core/session.ts";
+import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilter } from "../../ports/store.ts";
+import type { Desk } from "./desk.ts";
+import { type Raw, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
+
+/** Titles are the first words of a conversation. */
+const titleMax = 80;
+const indexedAtOnce = 2_000;
+
+export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
+  const all = (sql: string, ...parameters: (string | number)[]): readonly Raw[] => db.prepare(sql).all(...parameters);
+  const get = (sql: string, ...parameters: (string | number)[]): Raw | undefined => db.prepare(sql).get(...parameters);
+
+  function messagesOf(address: Address, where: string, n: number, order: "ASC" | "DESC", limit: number): Message[] {
+    // A conversation has as many sessions as its user started over; each is read by its own index.
+    const sessions = all("SELECT id FROM sessions INDEXED BY sessions_key WHERE key = ?", sessionKey(address));
+    const sql = `SELECT * FROM messages INDEXED BY messages_session WHERE session = ? AND ${where} ORDER BY n ${order} LIMIT ?`;
+    const found = sessions.flatMap((one) => all(sql, one["id"] as string, n, limit).map(toMessage));
+    found.sort((a, b) => (order === "ASC" ? a.n - b.n : b.n - a.n));
+    return found.slice(0, limit);
+  }
+
+  function toLine(raw: Raw): SessionLine {
+    const session = toSession(raw);
+    const first = get(
+      "SELECT substr(text, 1, ?) AS title FROM messages INDEXED BY messages_session WHERE session = ? AND role = 'user' ORDER BY n LIMIT 1",
+      titleMax,
+      session.id,
+    );
+    const last = get("SELECT max(n) AS n FROM messages INDEXED BY messages_session WHERE session = ?", session.id);
+    return { ...session, title: String(first?.["title"] ?? ""), lastN: Number(last?.["n"] ?? 0) };
+  }
+
+  /** The platforms that have sessions, found by skipping through the index. */
+  function platforms(): readonly string[] {
+    const sql = `WITH RECURSIVE p(x) AS (SELECT min(platform) FROM sessions UNION ALL
+      SELECT (SELECT min(platform) FROM sessions WHERE platform > x) FROM p WHERE x IS NOT NULL)
+      SELECT x FROM p WHERE x IS NOT NULL`;
+    return all(sql).map((raw) => raw["x"] as string);
+  }
+
+  return {
+    history: async (session, limit) =>
+      all(
+        "SELECT * FROM messages INDEXED BY messages_session WHERE session = ? ORDER BY n DESC LIMIT ?",
+        session,
+        limit,
+      )
+        .map(toMessage)
+        .toReversed(),
+    messagesAfter: async (address, n, limit) => messagesOf(address, "n > ?", n, "ASC", limit),
+    messagesBefore: async (address, n, limit) =>
+      messagesOf(address, "n < ?", n ?? Number.MAX_SAFE_INTEGER, "DESC", limit).toReversed(),
+    async sessions({ platform, limit, before }: SessionFilter) {
+      const sql = `SELECT * FROM sessions INDEXED BY sessions_recent
+        WHERE platform = ? AND active_at < ? ORDER BY active_at DESC LIMIT ?`;
+      const names = platform === undefined ? platforms() : [platform];
+      const found = names.flatMap((name) => all(sql, name, before ?? Number.MAX_SAFE_INTEGER, limit));
+      found.sort((a, b) => Number(b["active_at"]) - Number(a["active_at"]));
+      return found.slice(0, limit).map(toLine);
+    },
+    turns: async (filter) => turnsBy(all, filter).map(toTurn),
+    entries: async (turn) =>
+      all("SELECT * FROM entries WHERE turn = ? ORDER BY n", turn).map((raw) => ({
+        n: raw["n"] as number,
+        at: raw["at"] as Instant,
+        entry: toEntry(raw),
+      })),
+    items: async (filter) => itemsBy(all, filter).map(toItem),
+    async search(text, limit) {
+      const match = toMatch(text);
+      if (match === "") return [];
+      while (desk !== null && (await desk.order({ type: "index", limit: indexedAtOnce })) > 0);
+      const sql =
+        "SELECT messages.* FROM search, messages WHERE search MATCH ? AND messages.n = search.rowid ORDER BY search.rowid DESC LIMIT ?";
+      return all(sql, match, limit).map(toMessage);
+    },
+    async counts() {
+      const of = (sql: string) => Number(get(sql)?.["count"]);
+      return countsOf(of);
+    },
+    async backup(file) {
+      await backup(db, file);
+    },
+  };
+}
+
+type All = (sql: string, ...parameters: (string | number)[]) => readonly Raw[];
+
+const openTurns: Readonly<Record<string, string>> = {
+  queued: "INDEXED BY turns_ready WHERE state IN ('queued', 'parked') AND state = 'queued'",
+  parked: "INDEXED BY turns_ready WHERE state IN ('queued', 'parked') AND state = 'parked'",
+  running: "INDEXED BY turns_running WHERE state = 'running'",
+  waiting: "INDEXED BY turns_waiting WHERE state = 'waiting'",
+};
+
+function turnsBy(all: All, { session, state, limit }: TurnFilter): readonly Raw[] {
+  const states = state === "open" ? Object.keys(openTurns) : state === undefined || state === "done" ? [] : [state];
+  if (states.length > 0) {
+    const bySession = session === undefined ? "" : " AND session = ?";
+    const parameters = session === undefined ? [] : [session];
+    const found = states.flatMap((one) =>
+      all(`SELECT * FROM turns ${openTurns[one]}${bySession} ORDER BY n DESC LIMIT ?`, ...parameters, limit),
+    );
+    return found.toSorted((a, b) => Number(b["n"]) - Number(a["n"])).slice(0, limit);
+  }
+  const done = state === "done" ? " AND state = 'done'" : "";
+  if (session === undefined) return all(`SELECT * FROM turns WHERE 1${done} ORDER BY n DESC LIMIT ?`, limit);
+  // Turns of a session are found through its messages, which have the index already.
+  const ids = "SELECT turn FROM messages INDEXED BY messages_session WHERE session = ?";
+  return all(`SELECT * FROM turns WHERE id IN (${ids})${done} ORDER BY n DESC LIMIT ?`, session, limit);
+}
+
+const openItems: Readonly<Record<string, string>> = {
+  pending: "INDEXED BY items_pending WHERE state = 'pending'",
+  sending: "INDEXED BY items_sending WHERE state = 'sending'",
+  "in-doubt": "INDEXED BY items_doubtful WHERE state = 'in-doubt'",
+  dead: "INDEXED BY items_dead WHERE state = 'dead'",
+};
+
+function itemsBy(all: All, { turn, session, state, limit }: ItemFilter): readonly Raw[] {
+  // The id of a turn's item begins with the turn's id and a dot; "/" is the character after ".".
+  if (turn !== undefined)
+    return all("SELECT * FROM items WHERE id > ? AND id < ? ORDER BY n LIMIT ?", `${turn}.`, `${turn}/`, limit);
+  const states =
+    state === "open" ? ["pending", "sending", "in-doubt"] : state === undefined || state === "delivered" ? [] : [state];
+  if (states.length === 0) {
+    const delivered = state === "delivered" ? " AND state = 'delivered'" : "";
+    const bySession = session === undefined ? "" : " AND session = ?";
+    const parameters = session === undefined ? [] : [session];
+    return all(`SELECT * FROM items WHERE 1${delivered}${bySession} ORDER BY n DESC LIMIT ?`, ...parameters, limit);
+  }
+  const bySession = session === undefined ? "" : " AND session = ?";
+  const parameters = session === undefined ? [] : [session];
+  const found = states.flatMap((one) =>
+    all(`SELECT * FROM items ${openItems[one]}${bySession} ORDER BY n DESC LIMIT ?`, ...parameters, limit),
+  );
+  return found.toSorted((a, b) => Number(b["n"]) - Number(a["n"])).slice(0, limit);
+}
+
+function countsOf(of: (sql: string) => number): Counts {
+  const turns = (state: string) => of(`SELECT count(*) AS count FROM turns ${openTurns[state]}`);
+  const items = (state: string) => of(`SELECT count(*) AS count FROM items ${openItems[state]}`);
+  return {
+    turns: { queued: turns("queued"), running: turns("running"), waiting: turns("waiting"), parked: turns("parked") },
+    items: { pending: items("pending"), sending: items("sending"), "in-doubt": items("in-doubt"), dead: items("dead") },
+    timers: of("SELECT count(*) AS count FROM timers"),
+  };
+}
+
+/** Words become quoted terms that must all occur, so that no typed character is read as search syntax. */
+function toMatch(text: string): string {
+  const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(" ");
+}

@@ -1,0 +1,114 @@
+// The main thread's side of writing. All commits of one tick travel together; promises are answered in order. Two desks
+// behind one type: a writer thread for the product, and the same code inline for the simulator, which owns time.
+
+import { Worker } from "node:worker_threads";
+import type { DatabaseSync } from "node:sqlite";
+import type { CommitResult } from "../../core/change.ts";
+import { Fault } from "../../core/fault.ts";
+import { type Commit, applier } from "./apply.ts";
+import { toFault } from "./open.ts";
+import { type Order, obey } from "./orders.ts";
+import type { FaultNote, Reply, Request } from "./writer.ts";
+
+export interface Desk {
+  commit(commit: Commit): Promise<CommitResult>;
+  order(order: Order): Promise<number>;
+  close(): Promise<void>;
+}
+
+type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
+
+export async function openThreadDesk(file: string): Promise<Desk> {
+  const worker = new Worker(writerUrl(), { workerData: { everturnStore: file } });
+  const waiting: Waiting[] = [];
+  let outgoing: Commit[] = [];
+  let gone: Fault | null = null;
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+
+  function fail(error: Fault): void {
+    gone ??= error;
+    opened.reject(gone);
+    for (const one of waiting.splice(0)) one.reject(gone);
+    closed.resolve();
+  }
+
+  worker.on("message", (reply: Reply) => {
+    if ("failed" in reply) return fail(fromNote(reply.failed));
+    if ("closed" in reply) return closed.resolve();
+    opened.resolve();
+    for (const answer of reply.answers) {
+      const one = waiting.shift();
+      if (typeof answer === "object") one?.reject(fromNote(answer));
+      else one?.resolve(answer as never);
+    }
+  });
+  worker.on("error", (error) =>
+    fail(new Fault("store-failed", `The writer of ${file} broke: ${String(error)}`, error)),
+  );
+  worker.on("exit", () => fail(closedFault(file)));
+
+  function post(): void {
+    if (outgoing.length === 0) return;
+    const commits = outgoing;
+    outgoing = [];
+    worker.postMessage({ commits } satisfies Request);
+  }
+
+  function enter<T>(send: () => void): Promise<T> {
+    if (gone !== null) return Promise.reject(gone);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    waiting.push({ resolve, reject });
+    send();
+    return promise;
+  }
+
+  await opened.promise;
+  return {
+    commit: (commit) =>
+      enter(() => {
+        outgoing.push(commit);
+        if (outgoing.length === 1) setImmediate(post);
+      }),
+    order: (order) =>
+      enter(() => {
+        post();
+        worker.postMessage({ order } satisfies Request);
+      }),
+    async close() {
+      if (gone !== null) return;
+      post();
+      worker.postMessage({ close: true } satisfies Request);
+      await closed.promise;
+      await worker.terminate();
+    },
+  };
+}
+
+/** No thread and no waiting: for the simulator, where every moment belongs to the virtual clock. */
+export function openInlineDesk(db: DatabaseSync, file: string): Desk {
+  const apply = applier(db);
+  return {
+    async commit(commit) {
+      const [outcome] = apply([commit]);
+      if (outcome instanceof Error) throw toFault(outcome, file);
+      return outcome ?? "conflict";
+    },
+    order: async (order) => obey(db, order),
+    close: async () => undefined,
+  };
+}
+
+export function closedFault(file: string): Fault {
+  return new Fault("store-closed", `${file} is closed`);
+}
+
+/** From the sources the writer is this folder's file; in the bundle it is an entry of its own beside the others. */
+function writerUrl(): URL {
+  const here = import.meta.url;
+  return new URL(here.endsWith(".ts") ? "./writer.ts" : "./writer.js", here);
+}
+
+function fromNote(note: FaultNote): Fault {
+  return new Fault(note.code, note.message);
+}

@@ -1,0 +1,65 @@
+// The embedded store: one SQLite file, one writing connection behind a desk, one reading connection on the main thread.
+// A committed change is on the disk when its promise resolves.
+
+import type { Change } from "../../core/change.ts";
+import type { BootId, Instant } from "../../core/ids.ts";
+import type { Boot } from "../../core/recovery.ts";
+import type { Archive, Store } from "../../ports/store.ts";
+import { archiveReads } from "./archive.ts";
+import { type Desk, openInlineDesk, openThreadDesk } from "./desk.ts";
+import { memory, openConnection } from "./open.ts";
+import { engineReads } from "./queries.ts";
+import { toRow } from "./statements.ts";
+
+export type SqliteOptions = {
+  /** A path, or ":memory:" with an inline writer. */
+  readonly file: string;
+  /** `thread`: the product. `inline`: the simulator, which owns time. */
+  readonly writer: "thread" | "inline";
+};
+
+export type SqliteStore = Store & Archive;
+
+export async function openSqliteStore({ file, writer }: SqliteOptions): Promise<SqliteStore> {
+  if (writer === "inline") {
+    const db = openConnection(file, "write");
+    return assemble(db, openInlineDesk(db, file));
+  }
+  // The writer opens first: it makes and migrates the file that the reader then finds.
+  const desk = await openThreadDesk(file);
+  return assemble(openConnection(file, "read"), desk);
+}
+
+/** Only looking: for commands that work beside a running gateway, or without one. */
+export function openSqliteArchive(file: string): Archive & { close(): void } {
+  const db = openConnection(file, "read");
+  return { ...archiveReads(db, null), close: () => db.close() };
+}
+
+/** Reads a copy from end to end; the answer is null when it is whole, else what is wrong with it. */
+export function verifySqliteCopy(file: string): string | null {
+  const db = openConnection(file, "read");
+  try {
+    const found = Object.values(db.prepare("PRAGMA integrity_check(1)").get() ?? {})[0];
+    return found === "ok" ? null : String(found);
+  } finally {
+    db.close();
+  }
+}
+
+function assemble(db: ReturnType<typeof openConnection>, desk: Desk): SqliteStore {
+  return {
+    ...engineReads(db),
+    ...archiveReads(db, desk),
+    commit: (changes: readonly Change[], by: BootId) => desk.commit({ by, rows: changes.map(toRow) }),
+    openBoot: async (boot: Boot) => ((await desk.order({ type: "open-boot", boot })) === 1 ? "opened" : "refused"),
+    beat: async (boot: BootId, at: Instant) =>
+      (await desk.order({ type: "beat", boot, at })) === 1 ? "alive" : "fenced",
+    async close() {
+      await desk.close();
+      db.close();
+    },
+  };
+}
+
+export { memory };

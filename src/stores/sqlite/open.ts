@@ -1,0 +1,171 @@
+// Opens the file for one connection and refuses what would break the promise: network file systems, an SQLite with
+// known WAL faults, files that are not ours, damaged or newer ones. Nothing refused here is ever written to.
+
+import { statSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Fault } from "../../core/fault.ts";
+import { applicationId, migrations } from "./schema.ts";
+
+export const memory = ":memory:";
+
+/** Older ones can corrupt a WAL that is reset while a reader is at its end (sqlite.org/wal.html, "WAL-reset bug"). */
+const oldestSqlite = [3, 52, 0] as const;
+
+const networkFileSystems: Readonly<Record<number, string>> = {
+  0x6969: "NFS",
+  0x517b: "SMB",
+  0xff534d42: "CIFS",
+  0xfe534d42: "SMB2",
+};
+
+export type Access = "write" | "read";
+
+export function openConnection(file: string, access: Access): DatabaseSync {
+  if (file !== memory && access === "write") refuseNetworkFileSystem(file);
+  let db: DatabaseSync | null = null;
+  try {
+    db = new DatabaseSync(file, { readOnly: access === "read", timeout: 5_000 });
+    refuseOldSqlite(db);
+    refuseForeign(db, file);
+    if (access === "write") prepareForWriting(db, file);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw error instanceof Fault ? error : toFault(error, file);
+  }
+}
+
+function prepareForWriting(db: DatabaseSync, file: string): void {
+  const mode = pragma(db, "journal_mode = WAL");
+  if (file !== memory && mode !== "wal") {
+    throw new Fault(
+      "store-unsuitable",
+      `${file} cannot use a write-ahead log here (journal mode ${mode}). Move the home folder to a local disk.`,
+    );
+  }
+  // FULL: a commit is on the disk when it is acknowledged, also after a power cut. NORMAL would only survive a kill.
+  db.exec(
+    "PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1; PRAGMA wal_autocheckpoint = 4000",
+  );
+  if (pragma(db, "synchronous") !== 2) {
+    throw new Fault(
+      "store-unsuitable",
+      `${file}: SQLite would not switch to synchronous=FULL, so a power cut could lose messages.`,
+    );
+  }
+  migrate(db, file);
+}
+
+function migrate(db: DatabaseSync, file: string): void {
+  const found = Number(pragma(db, "user_version"));
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (found > newest) {
+    throw new Fault(
+      "store-newer",
+      `${file} was written by a newer Everturn (schema ${found}, this version knows ${newest}). Install the newer version again, or restore a backup made before the upgrade.`,
+    );
+  }
+  for (const { version, sql } of migrations) {
+    if (version <= found) continue;
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      db.exec(`${sql}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+function refuseOldSqlite(db: DatabaseSync): void {
+  const version = String(db.prepare("SELECT sqlite_version() AS v").get()?.["v"]);
+  const parts = version.split(".").map(Number);
+  for (const [i, oldest] of oldestSqlite.entries()) {
+    const part = parts[i] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest) {
+      throw new Fault(
+        "store-unsuitable",
+        `This Node brings SQLite ${version}; ${oldestSqlite.join(".")} or newer is needed. Run Everturn with the Node it was installed with.`,
+      );
+    }
+  }
+}
+
+function refuseForeign(db: DatabaseSync, file: string): void {
+  const pages = Number(pragma(db, "page_count"));
+  if (pages === 0) return; // a new, empty file
+  if (Number(pragma(db, "application_id")) !== applicationId) {
+    throw new Fault(
+      "store-foreign",
+      `${file} is a database, but not one of Everturn's. It was not touched. Move it away, or set EVERTURN_HOME to another folder.`,
+    );
+  }
+  if (file === memory || sizeOf(`${file}-wal`) > 0) return;
+  const expected = pages * Number(pragma(db, "page_size"));
+  if (sizeOf(file) < expected) {
+    throw new Fault(
+      "store-foreign",
+      `${file} is cut short: ${sizeOf(file)} of ${expected} bytes are there. It was not touched. Restore a backup, or move it away to start empty.`,
+    );
+  }
+}
+
+function refuseNetworkFileSystem(file: string): void {
+  const name = networkFileSystems[statfsSync(dirname(file)).type];
+  if (name !== undefined) {
+    throw new Fault(
+      "store-unsuitable",
+      `${file} is on a network file system (${name}), where file locks and flushes cannot be trusted. Set EVERTURN_HOME to a folder on a local disk.`,
+    );
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function pragma(db: DatabaseSync, text: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${text}`).get() ?? {})[0];
+}
+
+/** SQLite's primary result code of an error; 0 when it is not one of SQLite's. */
+export function resultCode(error: unknown): number {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
+}
+
+export const constraintCode = 19;
+
+export function toFault(error: unknown, file: string): Fault {
+  const text = error instanceof Error ? error.message : String(error);
+  switch (resultCode(error)) {
+    case 13:
+      return new Fault(
+        "store-full",
+        `There is no room left on the disk of ${file}. Make room; Everturn goes on by itself.`,
+        error,
+      );
+    case 11:
+    case 26:
+      return new Fault(
+        "store-foreign",
+        `${file} is damaged or not a database (${text}). It was not touched. Restore a backup, or move it away to start empty.`,
+        error,
+      );
+    case 8:
+    case 14:
+      return new Fault(
+        "store-failed",
+        `${file} cannot be opened for writing (${text}). Check the owner and the permissions of the folder and the file.`,
+        error,
+      );
+    default:
+      return new Fault(
+        "store-failed",
+        `${file} could not be written (${text}). Everturn keeps trying; check the disk.`,
+        error,
+      );
+  }
+}

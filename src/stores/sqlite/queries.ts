@@ -1,0 +1,97 @@
+// The named reads of the engine. Each says which index it uses, because SQLite's own choice can turn a lookup of open
+// rows into a scan of history; the plans are asserted by a test.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { SessionId } from "../../core/ids.ts";
+import type { Store } from "../../ports/store.ts";
+import { type Raw, toBoot, toEntry, toItem, toSession, toTimer, toTurn } from "./rows.ts";
+
+export const engineQueries = {
+  deadBoots: `SELECT * FROM boots WHERE live = 0 AND id IN (
+    SELECT boot FROM turns INDEXED BY turns_running WHERE state = 'running'
+    UNION SELECT boot FROM items INDEXED BY items_sending WHERE state = 'sending')`,
+  lastBoots: "SELECT * FROM boots ORDER BY n DESC LIMIT ?",
+  sessionOf: "SELECT * FROM sessions INDEXED BY sessions_key WHERE key = ? AND ended_at = 0",
+  session: "SELECT * FROM sessions WHERE id = ?",
+  runnable: `SELECT session, min(n) AS first FROM turns INDEXED BY turns_ready
+    WHERE state IN ('queued', 'parked') GROUP BY session ORDER BY first`,
+  nextTurn:
+    "SELECT * FROM turns INDEXED BY turns_ready WHERE session = ? AND state IN ('queued', 'parked') ORDER BY n LIMIT 1",
+  queuedTurns: `SELECT * FROM turns INDEXED BY turns_ready
+    WHERE session = ? AND state IN ('queued', 'parked') AND state = 'queued' ORDER BY n LIMIT ?`,
+  runningTurn: "SELECT * FROM turns INDEXED BY turns_running WHERE session = ? AND state = 'running'",
+  heldTurns: "SELECT * FROM turns INDEXED BY turns_running WHERE state = 'running' AND boot = ? ORDER BY n",
+  waitingTurns: "SELECT * FROM turns INDEXED BY turns_waiting WHERE session = ? AND state = 'waiting' ORDER BY n",
+  turn: "SELECT * FROM turns WHERE id = ?",
+  journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
+  strikes: "SELECT strikes FROM strikes WHERE key = ?",
+  sendable: `SELECT session, min(n) AS first FROM items INDEXED BY items_pending
+    WHERE state = 'pending' GROUP BY session ORDER BY first`,
+  nextItem: "SELECT * FROM items INDEXED BY items_pending WHERE session = ? AND state = 'pending' ORDER BY n LIMIT 1",
+  heldItems: "SELECT * FROM items INDEXED BY items_sending WHERE boot = ? AND state = 'sending' ORDER BY n",
+  item: "SELECT * FROM items WHERE id = ?",
+  nextTimer: "SELECT * FROM timers INDEXED BY timers_due ORDER BY due_at LIMIT 1",
+  cursor: "SELECT value FROM cursors WHERE platform = ? AND account = ?",
+} as const;
+
+export type Reads = Omit<Store, "commit" | "openBoot" | "beat" | "close">;
+
+export function engineReads(db: DatabaseSync): Reads {
+  const get = (sql: string) => {
+    const query = lazily(() => db.prepare(sql));
+    return (...parameters: (string | number)[]): Raw | undefined => query().get(...parameters);
+  };
+  const all = (sql: string) => {
+    const query = lazily(() => db.prepare(sql));
+    return (...parameters: (string | number)[]): readonly Raw[] => query().all(...parameters);
+  };
+  const q = engineQueries;
+  const many = <T>(sql: string, to: (raw: Raw) => T) => {
+    const run = all(sql);
+    return async (...parameters: (string | number)[]) => run(...parameters).map(to);
+  };
+  const one = <T>(sql: string, to: (raw: Raw) => T) => {
+    const run = get(sql);
+    return async (...parameters: (string | number)[]) => {
+      const raw = run(...parameters);
+      return raw === undefined ? null : to(raw);
+    };
+  };
+  const waitingTurns = many(q.waitingTurns, toTurn);
+  const journalOf = many(q.journalOf, toEntry);
+  const strikes = one(q.strikes, (raw) => raw["strikes"] as number);
+  return {
+    deadBoots: many(q.deadBoots, toBoot),
+    lastBoots: many(q.lastBoots, toBoot),
+    sessionOf: one(q.sessionOf, toSession),
+    session: one(q.session, toSession),
+    runnable: many(q.runnable, (raw) => raw["session"] as SessionId),
+    nextTurn: one(q.nextTurn, toTurn),
+    queuedTurns: many(q.queuedTurns, toTurn),
+    runningTurn: one(q.runningTurn, toTurn),
+    heldTurns: many(q.heldTurns, toTurn),
+    async openQuestions(session) {
+      const found = [];
+      for (const turn of await waitingTurns(session)) {
+        const asked = (await journalOf(turn.id)).findLast((entry) => entry.type === "asked");
+        if (asked?.type === "asked") found.push({ turn: turn.id, question: asked.question, choices: asked.choices });
+      }
+      return found;
+    },
+    turn: one(q.turn, toTurn),
+    journalOf,
+    strikes: async (key) => (await strikes(key)) ?? 0,
+    sendable: many(q.sendable, (raw) => raw["session"] as SessionId),
+    nextItem: one(q.nextItem, toItem),
+    heldItems: many(q.heldItems, toItem),
+    item: one(q.item, toItem),
+    nextTimer: one(q.nextTimer, toTimer),
+    cursor: one(q.cursor, (raw) => raw["value"] as string),
+  };
+}
+
+/** Statements are compiled at first use: a start needs only a few of them. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

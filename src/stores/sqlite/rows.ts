@@ -1,0 +1,93 @@
+// Rows to types: the only casts of this store. What is in a column was put there by statements.ts.
+
+import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import type { Entry } from "../../core/journal.ts";
+import type { Address, Message, Question } from "../../core/message.ts";
+import type { ItemState, OutboxItem } from "../../core/outbox.ts";
+import type { Boot, StopFacts } from "../../core/recovery.ts";
+import type { Session } from "../../core/session.ts";
+import type { Timer } from "../../core/timer.ts";
+import type { Turn, TurnState } from "../../core/turn.ts";
+
+export type Raw = Readonly<Record<string, unknown>>;
+
+export function toSession(raw: Raw): Session {
+  return {
+    id: raw["id"] as SessionId,
+    key: raw["key"] as string,
+    address: parse<Address>(raw["address"]),
+    owner: raw["owner"] as BootId | null,
+    fence: raw["fence"] as number,
+    createdAt: raw["created_at"] as Instant,
+    activeAt: raw["active_at"] as Instant,
+    endedAt: raw["ended_at"] === 0 ? null : (raw["ended_at"] as Instant),
+  };
+}
+
+export function toTurn(raw: Raw): Turn {
+  return {
+    id: raw["id"] as TurnId,
+    session: raw["session"] as SessionId,
+    input: parse<Turn["input"]>(raw["input"]),
+    acceptedAt: raw["accepted_at"] as Instant,
+    attempt: raw["attempt"] as number,
+    version: raw["version"] as number,
+    now: parse<TurnState>(raw["now"]),
+  };
+}
+
+export function toEntry(raw: Raw): Entry {
+  return parse<Entry>(raw["entry"]);
+}
+
+export function toItem(raw: Raw): OutboxItem {
+  const body = parse<Pick<OutboxItem, "to" | "text" | "files" | "question">>(raw["body"]);
+  return {
+    ...body,
+    id: raw["id"] as ItemId,
+    session: raw["session"] as SessionId,
+    turn: raw["turn"] as TurnId | null,
+    part: raw["part"] as number,
+    createdAt: raw["created_at"] as Instant,
+    version: raw["version"] as number,
+    now: parse<ItemState>(raw["now"]),
+  };
+}
+
+export function toMessage(raw: Raw): Message {
+  const question = raw["question"] === null ? {} : { question: parse<Question>(raw["question"]) };
+  return {
+    n: raw["n"] as number,
+    key: raw["key"] as string,
+    session: raw["session"] as SessionId,
+    turn: raw["turn"] as TurnId | null,
+    role: raw["role"] as Message["role"],
+    text: raw["text"] as string,
+    ...question,
+    at: raw["at"] as Instant,
+  };
+}
+
+export function toTimer(raw: Raw): Timer {
+  return {
+    id: raw["id"] as string,
+    session: raw["session"] as SessionId,
+    turn: raw["turn"] as TurnId | null,
+    dueAt: raw["due_at"] as Instant,
+    text: raw["text"] as string,
+  };
+}
+
+export function toBoot(raw: Raw): Boot {
+  return {
+    ...parse<Pick<Boot, "pid" | "host" | "machine" | "version">>(raw["facts"]),
+    id: raw["id"] as BootId,
+    startedAt: raw["started_at"] as Instant,
+    beatAt: raw["beat_at"] as Instant,
+    stop: raw["stop"] === null ? null : parse<StopFacts>(raw["stop"]),
+  };
+}
+
+function parse<T>(text: unknown): T {
+  return JSON.parse(text as string) as T;
+}

@@ -1,0 +1,73 @@
+// The tables, as numbered migrations. Each runs once, in order, inside one transaction; a released one is never edited.
+// Open rows have partial indexes of their own, so that start-up and every pick of the engine cost as much as the open
+// work and never as much as history. Rows that change keep their large, unchanging text in the last column.
+
+export type Migration = { readonly version: number; readonly sql: string };
+
+/** Marks a file as ours ("EVTR"). */
+export const applicationId = 0x45565452;
+
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    sql: `
+CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE boots(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, live INTEGER NOT NULL,
+  started_at INTEGER NOT NULL, beat_at INTEGER NOT NULL, stop TEXT, facts TEXT NOT NULL);
+CREATE INDEX boots_live ON boots(n) WHERE live = 1;
+
+CREATE TABLE sessions(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, platform TEXT NOT NULL,
+  owner TEXT, fence INTEGER NOT NULL, created_at INTEGER NOT NULL, active_at INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL DEFAULT 0,
+  address TEXT NOT NULL);
+CREATE UNIQUE INDEX sessions_key ON sessions(key, ended_at);
+CREATE INDEX sessions_recent ON sessions(platform, active_at);
+
+CREATE TABLE messages(
+  n INTEGER PRIMARY KEY, session TEXT NOT NULL, turn TEXT, role TEXT NOT NULL, key TEXT NOT NULL,
+  question TEXT, at INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX messages_session ON messages(session);
+
+CREATE TABLE inbox(
+  platform TEXT NOT NULL, account TEXT NOT NULL, key TEXT NOT NULL, turn TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY(platform, account, key)) WITHOUT ROWID;
+
+CREATE TABLE cursors(
+  platform TEXT NOT NULL, account TEXT NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY(platform, account)) WITHOUT ROWID;
+
+CREATE TABLE turns(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, state TEXT NOT NULL, boot TEXT,
+  attempt INTEGER NOT NULL, version INTEGER NOT NULL, accepted_at INTEGER NOT NULL, now TEXT NOT NULL,
+  input TEXT NOT NULL);
+CREATE INDEX turns_ready ON turns(session, n) WHERE state IN ('queued', 'parked');
+CREATE UNIQUE INDEX turns_running ON turns(session) WHERE state = 'running';
+CREATE INDEX turns_waiting ON turns(session, n) WHERE state = 'waiting';
+
+CREATE TABLE entries(
+  turn TEXT NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, entry TEXT NOT NULL,
+  PRIMARY KEY(turn, n)) WITHOUT ROWID;
+
+CREATE TABLE items(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, turn TEXT, part INTEGER NOT NULL,
+  state TEXT NOT NULL, boot TEXT, version INTEGER NOT NULL, created_at INTEGER NOT NULL, now TEXT NOT NULL,
+  body TEXT NOT NULL);
+CREATE INDEX items_pending ON items(session, n) WHERE state = 'pending';
+CREATE INDEX items_sending ON items(boot) WHERE state = 'sending';
+CREATE INDEX items_doubtful ON items(n) WHERE state = 'in-doubt';
+CREATE INDEX items_dead ON items(n) WHERE state = 'dead';
+
+CREATE TABLE timers(
+  id TEXT PRIMARY KEY, session TEXT NOT NULL, turn TEXT, due_at INTEGER NOT NULL, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX timers_due ON timers(due_at);
+
+CREATE TABLE strikes(key TEXT PRIMARY KEY, strikes INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE search USING fts5(text, content = 'messages', content_rowid = 'n', tokenize = 'unicode61');
+INSERT INTO facts(name, value) VALUES ('searched', '0');
+`,
+  },
+];

@@ -1,0 +1,156 @@
+// Every write as flat rows: a change becomes numbered statements with plain parameters. Flat, because they cross to the
+// writer thread, where a nested object costs far more to copy than a short list of strings.
+
+import type { SQLInputValue } from "node:sqlite";
+import type { Change } from "../../core/change.ts";
+import type { OutboxItem } from "../../core/outbox.ts";
+import type { Turn } from "../../core/turn.ts";
+
+type Expect =
+  /** Whatever it changes is fine. */
+  | "anything"
+  /** Exactly one row, else the commit is a conflict. */
+  | "one"
+  /** One row, else the inbox key is known. */
+  | "new"
+  /** A query: the row of the turn and the session's fence. */
+  | "check";
+
+const table = {
+  checkTurn: [
+    "SELECT turns.version AS version, sessions.fence AS fence FROM turns, sessions WHERE turns.id = ? AND sessions.id = ?",
+    "check",
+  ],
+  inbox: ["INSERT INTO inbox(platform, account, key, turn, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", "new"],
+  cursor: [
+    "INSERT INTO cursors(platform, account, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    "anything",
+  ],
+  newSession: [
+    "INSERT INTO sessions(id, key, platform, owner, fence, created_at, active_at, ended_at, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING",
+    "anything",
+  ],
+  active: ["UPDATE sessions SET active_at = ? WHERE id = ?", "one"],
+  ended: ["UPDATE sessions SET ended_at = ? WHERE id = ? AND ended_at = 0", "one"],
+  owner: ["UPDATE sessions SET owner = ?, fence = ? WHERE id = ? AND fence = ?", "one"],
+  message: ["INSERT INTO messages(session, turn, role, key, question, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)", "one"],
+  newTurn: [
+    "INSERT INTO turns(id, session, state, boot, attempt, version, accepted_at, now, input) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?)",
+    "one",
+  ],
+  turn: ["UPDATE turns SET state = ?, boot = ?, attempt = ?, version = ?, now = ? WHERE id = ? AND version = ?", "one"],
+  entry: ["INSERT INTO entries(turn, n, at, entry) VALUES (?, ?, ?, ?)", "one"],
+  newItem: [
+    "INSERT INTO items(id, session, turn, part, state, boot, version, created_at, now, body) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?)",
+    "one",
+  ],
+  item: ["UPDATE items SET state = ?, boot = ?, version = ?, now = ? WHERE id = ? AND version = ?", "one"],
+  timer: ["INSERT INTO timers(id, session, turn, due_at, text) VALUES (?, ?, ?, ?, ?)", "one"],
+  dropTimer: ["DELETE FROM timers WHERE id = ?", "anything"],
+  strikes: [
+    "INSERT INTO strikes(key, strikes) VALUES (?, ?) ON CONFLICT DO UPDATE SET strikes = excluded.strikes",
+    "anything",
+  ],
+  dropStrikes: ["DELETE FROM strikes WHERE key = ?", "anything"],
+  stop: ["UPDATE boots SET stop = ? WHERE id = ?", "one"],
+} as const satisfies Readonly<Record<string, readonly [sql: string, expect: Expect]>>;
+
+export type StatementName = keyof typeof table;
+export const statementNames = Object.keys(table) as readonly StatementName[];
+
+export function sqlOf(name: StatementName): string {
+  return table[name][0];
+}
+
+export function expectOf(name: StatementName): Expect {
+  return table[name][1];
+}
+
+/** Number of the statement, then its parameters. */
+export type Row = readonly [statement: number, ...parameters: SQLInputValue[]];
+
+const numbers = Object.fromEntries(statementNames.map((name, i) => [name, i])) as Readonly<
+  Record<StatementName, number>
+>;
+
+export function toRow(change: Change): Row {
+  if ("check" in change) return [numbers.checkTurn, change.turn, change.session, change.version, change.fence];
+  if ("drop" in change) {
+    return change.drop === "timer" ? [numbers.dropTimer, change.id] : [numbers.dropStrikes, change.key];
+  }
+  switch (change.put) {
+    case "inbox":
+      return [numbers.inbox, change.platform, change.account, change.key, change.turn, change.at];
+    case "cursor":
+      return [numbers.cursor, change.platform, change.account, change.value];
+    case "session": {
+      const { session } = change;
+      const { id, key, address, owner, fence, createdAt, activeAt, endedAt } = session;
+      return [
+        numbers.newSession,
+        id,
+        key,
+        address.platform,
+        owner,
+        fence,
+        createdAt,
+        activeAt,
+        endedAt ?? 0,
+        JSON.stringify(address),
+      ];
+    }
+    case "active":
+      return [numbers.active, change.at, change.session];
+    case "ended":
+      return [numbers.ended, change.at, change.session];
+    case "owner":
+      return [numbers.owner, change.boot, change.fence, change.session, change.fence - 1];
+    case "message": {
+      const { session, turn, role, key, question, at, text } = change.message;
+      return [numbers.message, session, turn, role, key, question ? JSON.stringify(question) : null, at, text];
+    }
+    case "turn":
+      return turnRow(change.turn);
+    case "entry":
+      return [numbers.entry, change.turn, change.n, change.at, JSON.stringify(change.entry)];
+    case "item":
+      return itemRow(change.item);
+    case "timer": {
+      const { id, session, turn, dueAt, text } = change.timer;
+      return [numbers.timer, id, session, turn, dueAt, text];
+    }
+    case "strikes":
+      return [numbers.strikes, change.key, change.strikes];
+    case "stop":
+      return [numbers.stop, JSON.stringify(change.stop), change.boot];
+  }
+}
+
+function turnRow(turn: Turn): Row {
+  const { id, session, attempt, version, acceptedAt, now, input } = turn;
+  const boot = now.state === "running" ? now.boot : null;
+  if (version === 1) {
+    return [
+      numbers.newTurn,
+      id,
+      session,
+      now.state,
+      boot,
+      attempt,
+      acceptedAt,
+      JSON.stringify(now),
+      JSON.stringify(input),
+    ];
+  }
+  return [numbers.turn, now.state, boot, attempt, version, JSON.stringify(now), id, version - 1];
+}
+
+function itemRow(item: OutboxItem): Row {
+  const { id, session, turn, part, createdAt, version, now, to, text, files, question } = item;
+  const boot = now.state === "sending" ? now.boot : null;
+  if (version === 1) {
+    const body = JSON.stringify({ to, text, files, question });
+    return [numbers.newItem, id, session, turn, part, now.state, boot, createdAt, JSON.stringify(now), body];
+  }
+  return [numbers.item, now.state, boot, version, JSON.stringify(now), id, version - 1];
+}
