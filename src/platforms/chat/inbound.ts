@@ -1,0 +1,94 @@
+// A client's request as an Inbound. Pure: everything that can be wrong with the text of a request is found here, and
+// the answer says what it is. The key carries the conversation, so that equal ids in two of them do not collide.
+
+import type { Instant } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
+import type { Address, Body, Inbound } from "../../core/message.ts";
+import { isClientId } from "./api.ts";
+import { type Refusal, badRequest, tooLarge } from "./faults.ts";
+
+export const account = "local";
+/** Whoever holds the token is the owner of this gateway. */
+const sender = "owner";
+
+export function addressOf(platform: string, chat: string): Address {
+  return { platform, account, chat };
+}
+
+export function toKey(chat: string, id: string): string {
+  return `${chat}:${id}`;
+}
+
+/** The id its client gave a message, from the key under which it is stored. */
+export function fromKey(chat: string, key: string): string {
+  const prefix = `${chat}:`;
+  return key.startsWith(prefix) ? key.slice(prefix.length) : key;
+}
+
+export type Read<T> =
+  | { readonly type: "read"; readonly value: T }
+  | { readonly type: "refused"; readonly why: Refusal };
+
+export function readPost(bytes: ArrayBuffer, from: Address, sentAt: Instant): Read<Inbound> {
+  const json = parseJson(bytes);
+  if (json.type === "refused") return json;
+  if (!isObject(json.value)) return wrong("The body must be a JSON object with `id` and `text`.");
+  const { id, text, answer, ...rest } = json.value;
+  const unknown = Object.keys(rest)[0];
+  if (unknown !== undefined) return wrong(`Unknown field \`${unknown.slice(0, 64)}\`; known are id, text and answer.`);
+  if (typeof id !== "string" || !isClientId(id))
+    return wrong("`id` must be 1 to 64 letters, digits, - or _, made by the client once for each message.");
+  const body = readBody(text, answer);
+  if (body.type === "refused") return body;
+  return { type: "read", value: { key: toKey(from.chat, id), from, sender, body: body.value, sentAt } };
+}
+
+function readBody(text: unknown, answer: unknown): Read<Body> {
+  if ((text === undefined) === (answer === undefined)) return wrong("Give either `text` or `answer`.");
+  if (answer !== undefined) return readAnswer(answer);
+  if (typeof text !== "string") return wrong("`text` must be a string.");
+  if (text.trim() === "") return wrong("`text` is empty; there is nothing to answer.");
+  if (text.length > limits.textMax) return refused(tooLarge("`text`", `${limits.textMax} characters`));
+  return { type: "read", value: { kind: "text", text: text.toWellFormed(), files: [] } };
+}
+
+function readAnswer(answer: unknown): Read<Body> {
+  if (!isObject(answer)) return wrong("`answer` must be an object with `question` and `choice`.");
+  const { question, choice } = answer;
+  if (typeof question !== "string" || question === "" || question.length > 128)
+    return wrong("`answer.question` must be the id of the question.");
+  if (typeof choice !== "string" || choice.trim() === "")
+    return wrong("`answer.choice` must be a string and not empty.");
+  if (choice.length > limits.textMax) return refused(tooLarge("`answer.choice`", `${limits.textMax} characters`));
+  return { type: "read", value: { kind: "answer", question, choice: choice.toWellFormed() } };
+}
+
+function parseJson(bytes: ArrayBuffer): Read<unknown> {
+  if (bytes.byteLength === 0) return wrong("The body is empty; it must be JSON with `id` and `text`.");
+  try {
+    return { type: "read", value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return wrong(`The body is not JSON: ${error.message.slice(0, 200)}`);
+    if (error instanceof TypeError) return wrong("The body is not UTF-8 text.");
+    throw error;
+  }
+}
+
+/** A whole number from a query or header; undefined when absent. */
+export function readNumber(text: string | null, name: string): Read<number | undefined> {
+  if (text === null || text === "") return { type: "read", value: undefined };
+  if (!/^\d{1,15}$/.test(text)) return wrong(`\`${name}\` must be a whole number, not "${text.slice(0, 32)}".`);
+  return { type: "read", value: Number(text) };
+}
+
+function wrong(message: string): { readonly type: "refused"; readonly why: Refusal } {
+  return refused(badRequest(message));
+}
+
+function refused(why: Refusal): { readonly type: "refused"; readonly why: Refusal } {
+  return { type: "refused", why };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,52 @@
+// The platform of our own clients: the page ("web") and `everturn chat` ("terminal"). The transcript in the store is
+// the mailbox of every conversation: a send only wakes the streams that read it, so it arrives exactly once, and a
+// client's message is answered for only after it is stored. Holds no text but the drafts of growing answers.
+
+import { limits } from "../../core/limits.ts";
+import { toParts } from "../../core/parts.ts";
+import type { Routes } from "../../ports/http.ts";
+import type { Platform } from "../../ports/platform.ts";
+import { type Hello, chatLimits } from "./api.ts";
+import { account } from "./inbound.ts";
+import { type Door, routes } from "./routes.ts";
+import { type Streams, type Transcript, streams } from "./streams.ts";
+
+export type Chat = { readonly platform: Platform; readonly routes: Routes };
+
+export function chat(
+  name: string,
+  transcript: Transcript,
+  facts: Hello,
+  settings: { readonly pingMs: number } = chatLimits,
+): Chat {
+  const open = streams(name, transcript, facts, settings.pingMs);
+  const door: Door = { accept: null, state: "starting" };
+  return { platform: toPlatform(name, open, door), routes: routes({ name, transcript, open, door }) };
+}
+
+function toPlatform(name: string, open: Streams, door: Door): Platform {
+  return {
+    name,
+    account,
+    can: { keyedSend: true, draftEveryMs: 50 },
+    parts: (text) => toParts(text, limits.textMax),
+    async listen(accept, _from, up, signal) {
+      if (!signal.aborted) {
+        door.accept = accept;
+        up();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      }
+      door.accept = null;
+      door.state = "stopping";
+      open.closeAll();
+    },
+    send(item) {
+      open.draft(item.to.chat, null);
+      open.wake(item.to.chat);
+      return Promise.resolve({ type: "accepted", remoteId: item.id });
+    },
+    draft(to, text) {
+      if (door.accept !== null) open.draft(to.chat, text);
+    },
+  };
+}

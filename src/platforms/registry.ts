@@ -1,0 +1,9 @@
+// Which platforms there are: name to lazy import, so that what is not used is not loaded. Adding a platform adds one
+// line here.
+
+export const platforms = {
+  web: () => import("./chat/index.ts"),
+  terminal: () => import("./chat/index.ts"),
+} as const;
+
+export type PlatformName = keyof typeof platforms;
