@@ -1,0 +1,93 @@
+// The test command: runs every test file beside the sources, in test/ and in the page, each in its own process, and
+// prints only what failed, then the totals. Arguments are filters: a file runs when its path contains one of them.
+// Browser, process and mutant suites are slow and have commands of their own.
+
+import { globSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { performance } from "node:perf_hooks";
+import { run } from "node:test";
+import { inspect } from "node:util";
+
+const oldestMajor = 24;
+const root = join(import.meta.dirname, "..");
+const patterns = ["src/**/*.test.ts", "test/*.test.ts", "page/**/*.test.ts"];
+/** A file that takes longer than this hangs. */
+const fileMaxMs = 5 * 60_000;
+
+type Failure = { readonly name: string; readonly place: string; readonly error: unknown };
+type Totals = { readonly passed: number; readonly failed: number; readonly skipped: number };
+
+async function runFiles(files: readonly string[]): Promise<Totals> {
+  const failures: Failure[] = [];
+  const counted = { passed: 0, failed: 0, skipped: 0 };
+  const stream = run({ files: [...files], concurrency: availableParallelism(), timeout: fileMaxMs, cwd: root });
+  stream.on("test:stderr", (said) => process.stderr.write(said.message));
+  stream.on("test:pass", (data) => {
+    if (data.details.type === "suite") return;
+    if (data.skip !== undefined || data.todo !== undefined) counted.skipped += 1;
+    else counted.passed += 1;
+  });
+  stream.on("test:fail", (data) => {
+    const error = causeOf(data.details.error);
+    // A suite, or a file, fails again when a test inside it has failed; only its own failure is news.
+    if (isEcho(data.details.error)) return;
+    counted.failed += 1;
+    const line = data.line === undefined ? "" : `:${data.line}`;
+    failures.push({ name: data.name, place: `${relative(root, data.file ?? data.name)}${line}`, error });
+  });
+  for await (const _ of stream) void _;
+  for (const failure of failures) printFailure(failure);
+  return counted;
+}
+
+function isEcho(error: unknown): boolean {
+  return error instanceof Error && "failureType" in error && error.failureType === "subtestsFailed";
+}
+
+/** node:test wraps what was thrown. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
+}
+
+function printFailure(failure: Failure): void {
+  process.stdout.write(`\n✖ ${failure.name}\n  ${failure.place}\n`);
+  for (const line of describe(failure.error).split("\n")) {
+    if (!/^\s+at .*node:(?:internal|async_hooks)/.test(line)) process.stdout.write(`  ${line}\n`);
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return inspect(error);
+  const text = error.stack ?? error.message;
+  return error.cause === undefined ? text : `${text}\ncaused by ${describe(error.cause)}`;
+}
+
+async function main(filters: readonly string[]): Promise<number> {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < oldestMajor) {
+    process.stderr.write(
+      `The tests need Node ${oldestMajor} or newer; this is ${process.version} (${process.execPath}).\n` +
+        "Run `npm ci` once (it brings the right Node along), then `npm test`.\n",
+    );
+    return 1;
+  }
+  const files = globSync(patterns, { cwd: root })
+    .filter((file) => !file.includes("node_modules"))
+    .filter((file) => filters.length === 0 || filters.some((one) => file.includes(one)))
+    .toSorted();
+  if (files.length === 0) {
+    process.stderr.write(`No test file has ${filters.map((one) => `"${one}"`).join(" or ")} in its path.\n`);
+    return 1;
+  }
+  process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "everturn-compile-cache");
+  const begun = performance.now();
+  const totals = await runFiles(files.map((file) => join(root, file)));
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  const skipped = totals.skipped === 0 ? "" : `, ${totals.skipped} skipped`;
+  process.stdout.write(`\n${files.length} files in ${seconds} s${skipped}\n`);
+  process.stdout.write(`${totals.passed} passed, ${totals.failed} failed\n`);
+  return totals.failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,74 @@
+// Every combination of a busy or idle session, room or none, and policy; every combination in front of the quarantine.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { table } from "../testing/table.ts";
+import { type Arrival, type BusyPolicy, type Start, decideArrival, decideStart } from "./lane.ts";
+
+const policies: readonly BusyPolicy[] = ["queue", "interrupt", "steer"];
+const rooms = {
+  "lanes open, room": { open: true, running: 1, max: 2 },
+  "lanes open, none running": { open: true, running: 0, max: 2 },
+  "lanes open, full": { open: true, running: 2, max: 2 },
+  "lanes open, over full": { open: true, running: 3, max: 2 },
+  "lanes closed, room": { open: false, running: 0, max: 2 },
+  "lanes closed, full": { open: false, running: 2, max: 2 },
+} as const;
+type RoomName = keyof typeof rooms;
+
+/** Written out on purpose: a table derived by the rule it tests would prove nothing. */
+const whenRunning: Record<BusyPolicy, Arrival> = {
+  queue: "wait",
+  interrupt: "wait-and-interrupt",
+  steer: "wait-and-steer",
+};
+const whenIdle: Record<RoomName, Arrival> = {
+  "lanes open, room": "start-now",
+  "lanes open, none running": "start-now",
+  "lanes open, full": "wait",
+  "lanes open, over full": "wait",
+  "lanes closed, room": "wait",
+  "lanes closed, full": "wait",
+};
+
+const arrivals = (Object.keys(rooms) as RoomName[]).flatMap((room) =>
+  policies.flatMap((policy) =>
+    [true, false].flatMap((running) =>
+      [true, false].map((queued) => {
+        const then: Arrival = running ? whenRunning[policy] : queued ? "wait" : whenIdle[room];
+        const session = `${running ? "running" : "idle"}${queued ? ", others queued" : ""}`;
+        return { name: `${session} · ${room} · ${policy} → ${then}`, room, policy, running, queued, then };
+      }),
+    ),
+  ),
+);
+
+table("arrival", arrivals, ({ room, policy, running, queued, then }) => {
+  assert.equal(decideArrival({ running, queued }, rooms[room], policy), then);
+});
+
+test("all 72 combinations of an arrival are in the table", () => {
+  assert.equal(arrivals.length, 72);
+});
+
+const starts: readonly { suspect: boolean; occupied: boolean; held: boolean; then: Start }[] = [
+  { suspect: false, occupied: false, held: false, then: "start" },
+  { suspect: false, occupied: true, held: false, then: "start" },
+  { suspect: false, occupied: false, held: true, then: "after-quarantine" },
+  { suspect: false, occupied: true, held: true, then: "after-quarantine" },
+  { suspect: true, occupied: false, held: false, then: "start-in-quarantine" },
+  { suspect: true, occupied: false, held: true, then: "start-in-quarantine" },
+  { suspect: true, occupied: true, held: false, then: "after-quarantine" },
+  { suspect: true, occupied: true, held: true, then: "after-quarantine" },
+];
+
+table(
+  "start",
+  starts.map((one) => ({
+    name: `${one.suspect ? "suspect" : "innocent"}, ${one.occupied ? "occupied" : "free"}, ${one.held ? "held" : "not held"} → ${one.then}`,
+    ...one,
+  })),
+  ({ suspect, occupied, held, then }) => {
+    assert.equal(decideStart(suspect, { occupied, held }), then);
+  },
+);

@@ -1,0 +1,163 @@
+// Every pair of an item's state and an event, with each answer a platform can give; the retry schedule; the policy in doubt.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { everySeed } from "../testing/dice.ts";
+import { anItem, at, bootId } from "../testing/samples.ts";
+import { table } from "../testing/table.ts";
+import { Bug, later } from "./ids.ts";
+import { limits } from "./limits.ts";
+import { type ItemEvent, type ItemState, advanceItem, asNewItem, decideInDoubt, retryPauseMs } from "./outbox.ts";
+
+const states = {
+  pending: { state: "pending", dueAt: at(1), attempts: 3, why: "busy" },
+  sending: { state: "sending", boot: bootId("b1"), attempts: 3 },
+  "in-doubt": { state: "in-doubt", since: at(1), attempts: 3, why: "cut off" },
+  delivered: { state: "delivered", remoteId: "r1", deliveredAt: at(1) },
+  dead: { state: "dead", why: "refused", deadAt: at(1) },
+} as const satisfies Record<ItemState["state"], ItemState>;
+
+const answered = { type: "answered", at: at(10), chance: 0 } as const;
+const events = {
+  taken: { type: "taken", boot: bootId("b2") },
+  "answered accepted": { ...answered, result: { type: "accepted", remoteId: "r2" } },
+  "answered retry": { ...answered, result: { type: "retry", afterMs: 0, why: "slow down" } },
+  "answered refused": { ...answered, result: { type: "refused", why: "no such chat" } },
+  "answered unknown": { ...answered, result: { type: "unknown", why: "cut off" } },
+  orphaned: { type: "orphaned", at: at(10) },
+  resent: { type: "resent", at: at(10) },
+  discarded: { type: "discarded", why: "by hand", at: at(10) },
+} as const satisfies Record<string, ItemEvent>;
+type EventName = keyof typeof events;
+
+const impossible: Record<EventName, ItemState | null> = {
+  taken: null,
+  "answered accepted": null,
+  "answered retry": null,
+  "answered refused": null,
+  "answered unknown": null,
+  orphaned: null,
+  resent: null,
+  discarded: null,
+};
+const discarded: ItemState = { state: "dead", why: "by hand", deadAt: at(10) };
+
+/** null: the pair cannot happen. */
+const expected: Record<ItemState["state"], Record<EventName, ItemState | null>> = {
+  pending: {
+    ...impossible,
+    taken: { state: "sending", boot: bootId("b2"), attempts: 4 },
+    resent: { state: "pending", dueAt: at(10), attempts: 3 },
+    discarded,
+  },
+  sending: {
+    ...impossible,
+    "answered accepted": { state: "delivered", remoteId: "r2", deliveredAt: at(10) },
+    "answered retry": { state: "pending", dueAt: at(10 + 4_000), attempts: 3, why: "slow down" },
+    "answered refused": { state: "dead", why: "no such chat", deadAt: at(10) },
+    "answered unknown": { state: "in-doubt", since: at(10), attempts: 3, why: "cut off" },
+    orphaned: { state: "in-doubt", since: at(10), attempts: 3, why: "the gateway died while sending it" },
+  },
+  "in-doubt": { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 3 }, discarded },
+  delivered: impossible,
+  dead: { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 0 }, discarded },
+};
+
+const pairs = (Object.keys(states) as ItemState["state"][]).flatMap((state) =>
+  (Object.keys(events) as EventName[]).map((event) => {
+    const then = expected[state][event];
+    return { name: `${state} + ${event} → ${then === null ? "Bug" : then.state}`, state, event, then };
+  }),
+);
+
+table("item: state × event", pairs, ({ state, event, then }) => {
+  const item = anItem("i1", { now: states[state], version: 4 });
+  if (then === null) {
+    assert.throws(
+      () => advanceItem(item, events[event]),
+      (error) => error instanceof Bug && error.message.includes("i1") && error.message.includes(state),
+    );
+    return;
+  }
+  assert.deepEqual(advanceItem(item, events[event]), { ...item, version: 5, now: then });
+});
+
+test("every one of the 40 pairs is in the table", () => {
+  assert.equal(pairs.length, 40);
+});
+
+const oldest = limits.giveUpMs;
+table(
+  "item: how long a refusing platform is tried",
+  [
+    { name: "just created", age: 0, then: "pending" },
+    { name: "exactly at the age", age: oldest, then: "pending" },
+    { name: "past the age", age: oldest + 1, then: "dead" },
+  ],
+  ({ age, then }) => {
+    const sending = anItem("i1", { now: states.sending });
+    const result = { type: "retry", afterMs: 1, why: "still down" } as const;
+    const { now } = advanceItem(sending, { type: "answered", at: at(age), chance: 0, result });
+    assert.equal(now.state, then);
+    assert.match("why" in now ? (now.why ?? "") : "", /still down/, "the reason is kept");
+  },
+);
+
+test("the platform's own wish is kept when it is longer than our pause, and ours when it is longer", () => {
+  const sending = anItem("i1", { now: { state: "sending", boot: bootId("b1"), attempts: 1 } });
+  for (const [afterMs, pause] of [
+    [90_000, 90_000],
+    [10, limits.retryMinMs],
+    [0, limits.retryMinMs],
+  ] as const) {
+    const result = { type: "retry", afterMs, why: "busy" } as const;
+    const { now } = advanceItem(sending, { type: "answered", at: at(5), chance: 0, result });
+    assert.deepEqual(now, { state: "pending", dueAt: later(at(5), pause), attempts: 1, why: "busy" });
+  }
+});
+
+table(
+  "retry schedule",
+  [
+    { name: "never tried", attempts: 0, full: 1_000 },
+    { name: "1st", attempts: 1, full: 1_000 },
+    { name: "2nd", attempts: 2, full: 2_000 },
+    { name: "3rd", attempts: 3, full: 4_000 },
+    { name: "9th", attempts: 9, full: 256_000 },
+    { name: "10th is the longest", attempts: 10, full: 300_000 },
+    { name: "11th", attempts: 11, full: 300_000 },
+    { name: "5000th does not overflow", attempts: 5_000, full: 300_000 },
+  ],
+  ({ attempts, full }) => {
+    assert.equal(retryPauseMs(attempts, 0), full);
+    assert.equal(retryPauseMs(attempts, 1), full * 0.75);
+    everySeed(50, (roll) => {
+      const pause = retryPauseMs(attempts, roll.throw(1_000_000) / 1_000_000);
+      assert.ok(pause <= full && pause >= full * 0.75, `${pause} lies between ${full * 0.75} and ${full}`);
+      assert.ok(Number.isInteger(pause));
+    });
+  },
+);
+
+const often = limits.doubtfulSendsMax;
+table(
+  "in doubt",
+  [
+    { name: "a key makes a repeat harmless", keyedSend: true, policy: "hold", attempts: 1, then: "resend" },
+    { name: "a key and resend", keyedSend: true, policy: "resend", attempts: 1, then: "resend" },
+    { name: "a key, however often", keyedSend: true, policy: "hold", attempts: 1_000, then: "resend" },
+    { name: "no key: the policy says hold", keyedSend: false, policy: "hold", attempts: 1, then: "hold" },
+    { name: "no key: the policy says resend", keyedSend: false, policy: "resend", attempts: 1, then: "resend" },
+    { name: "no key, the last resend", keyedSend: false, policy: "resend", attempts: often, then: "resend" },
+    { name: "no key, in doubt too often", keyedSend: false, policy: "resend", attempts: often + 1, then: "hold" },
+  ] as const,
+  ({ keyedSend, policy, attempts, then }) => {
+    assert.equal(decideInDoubt({ keyedSend }, policy, attempts), then);
+  },
+);
+
+test("an item sent in the commit that makes it is still a new row", () => {
+  const taken = advanceItem(anItem(), events.taken);
+  assert.equal(taken.version, 2);
+  assert.deepEqual(asNewItem(taken), { ...taken, version: 1 });
+});

@@ -1,0 +1,179 @@
+// What becomes of work that a dead boot held: who is accused, who is convicted, and what an interrupted send becomes.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { aBoot, aTurn, anItem, at, bootId, turnId } from "../testing/samples.ts";
+import { table } from "../testing/table.ts";
+import { Bug } from "./ids.ts";
+import type { InDoubtPolicy, ItemState } from "./outbox.ts";
+import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "./recovery.ts";
+
+const crashed = aBoot("b1");
+const elsewhere = aBoot("b1", { machine: "machine before the power cut" });
+const stopped = aBoot("b1", { stop: { to: "restart", by: "cli", at: at(50), clean: true } });
+const stoppedLate = aBoot("b1", { stop: { to: "stop", by: "signal", at: at(50), clean: false } });
+
+function held(name: string, boot: Boot, strikes: number, progress: "progressed" | "stuck"): HeldTurn {
+  const now = { state: "running", boot: boot.id, startedAt: at(1) } as const;
+  return { turn: aTurn(name, { now, version: 3, attempt: 1 }), boot, strikes, progressed: progress === "progressed" };
+}
+
+/** A verdict in one line: name, what it became, cause or outcome, strikes. */
+function show(verdict: TurnVerdict): string {
+  const { now, id } = verdict.turn;
+  const how = now.state === "parked" ? now.cause : now.state === "done" ? now.outcome : now.state;
+  return `${id} ${verdict.type} ${how} ${verdict.strikes}`;
+}
+
+type VerdictCase = {
+  readonly name: string;
+  readonly held: readonly HeldTurn[];
+  readonly then: readonly string[];
+  readonly hold?: string;
+};
+
+table(
+  "turns of a dead boot",
+  [
+    { name: "nothing held", held: [], then: [] },
+
+    { name: "clean stop", held: [held("a", stopped, 0, "stuck")], then: ["a parked shutdown 0"] },
+    { name: "clean stop, strikes before", held: [held("a", stopped, 2, "stuck")], then: ["a parked shutdown 2"] },
+    { name: "clean stop, progress", held: [held("a", stopped, 1, "progressed")], then: ["a parked shutdown 1"] },
+    { name: "died inside its own stop", held: [held("a", stoppedLate, 2, "stuck")], then: ["a parked shutdown 2"] },
+
+    { name: "crash, first", held: [held("a", crashed, 0, "stuck")], then: ["a parked crash 1"] },
+    { name: "crash, second", held: [held("a", crashed, 1, "stuck")], then: ["a parked crash 2"] },
+    { name: "crash, third, alone", held: [held("a", crashed, 2, "stuck")], then: ["a convicted failed 3"] },
+    { name: "crash with progress", held: [held("a", crashed, 0, "progressed")], then: ["a parked crash 0"] },
+    { name: "crash with progress after two", held: [held("a", crashed, 2, "progressed")], then: ["a parked crash 2"] },
+
+    { name: "power cut", held: [held("a", elsewhere, 0, "stuck")], then: ["a parked crash 0"] },
+    { name: "power cut after two", held: [held("a", elsewhere, 2, "stuck")], then: ["a parked crash 2"] },
+    { name: "power cut with progress", held: [held("a", elsewhere, 2, "progressed")], then: ["a parked crash 2"] },
+
+    {
+      name: "third strike, others made progress: conclusive",
+      held: [held("a", crashed, 2, "stuck"), held("b", crashed, 0, "progressed"), held("c", crashed, 1, "progressed")],
+      then: ["a convicted failed 3", "b parked crash 0", "c parked crash 1"],
+    },
+    {
+      name: "third strike, one other without a result: not conclusive, held",
+      held: [held("a", crashed, 2, "stuck"), held("b", crashed, 0, "stuck")],
+      then: ["a parked crash 2", "b parked crash 1"],
+      hold: "a",
+    },
+    {
+      name: "the suspect is found wherever it stands",
+      held: [held("b", crashed, 0, "stuck"), held("a", crashed, 2, "stuck")],
+      then: ["b parked crash 1", "a parked crash 2"],
+      hold: "a",
+    },
+    {
+      name: "two suspects at once: the first is held, nobody convicted",
+      held: [held("a", crashed, 2, "stuck"), held("b", crashed, 2, "stuck")],
+      then: ["a parked crash 2", "b parked crash 2"],
+      hold: "a",
+    },
+    {
+      name: "second strike beside others: no hold yet",
+      held: [held("a", crashed, 1, "stuck"), held("b", crashed, 1, "stuck")],
+      then: ["a parked crash 2", "b parked crash 2"],
+    },
+    {
+      name: "a suspect at a clean stop beside others",
+      held: [held("a", stopped, 2, "stuck"), held("b", stopped, 0, "stuck")],
+      then: ["a parked shutdown 2", "b parked shutdown 0"],
+    },
+    {
+      name: "a suspect at a power cut beside others",
+      held: [held("a", elsewhere, 2, "stuck"), held("b", elsewhere, 0, "stuck")],
+      then: ["a parked crash 2", "b parked crash 0"],
+    },
+    {
+      name: "boots that died apart do not alibi each other",
+      held: [held("a", crashed, 2, "stuck"), held("b", aBoot("b2"), 0, "stuck")],
+      then: ["a convicted failed 3", "b parked crash 1"],
+    },
+  ] satisfies VerdictCase[],
+  (one: VerdictCase) => {
+    const verdicts = decideTurns(one.held, "machine-1", at(100));
+    assert.deepEqual(verdicts.turns.map(show), one.then);
+    assert.equal(verdicts.hold, one.hold === undefined ? null : turnId(one.hold));
+    for (const { turn } of verdicts.turns) assert.equal(turn.version, 4, "one commit, one version");
+  },
+);
+
+test("among twenty innocent turns the poison one is convicted in the end, and nobody else", () => {
+  const strikes = new Map<string, number>();
+  const suspect = (name: string): boolean => (strikes.get(name) ?? 0) >= 2;
+  const convicted: string[] = [];
+  let others = Array.from({ length: 20 }, (_, n) => `innocent-${n}`);
+  let holding = false;
+  let deaths = 0;
+  while (convicted.length === 0 && deaths < 10) {
+    deaths += 1;
+    // In this life suspects ran one at a time, so the innocent ones among them had their result before the poison
+    // killed the process; the rest ran beside it, unless new starts were held.
+    const beside = holding ? [] : others.filter((name) => !suspect(name));
+    const stuck = ["poison", ...beside].map((name) => held(name, crashed, strikes.get(name) ?? 0, "stuck"));
+    const verdicts = decideTurns(stuck, "machine-1", at(deaths));
+    for (const one of verdicts.turns) strikes.set(one.turn.id, one.strikes);
+    for (const one of verdicts.turns) if (one.type === "convicted") convicted.push(one.turn.id);
+    holding = verdicts.hold !== null;
+    if (holding) assert.equal(verdicts.hold, "poison");
+    others = [...others.filter((name) => !suspect(name)), `fresh-${deaths}`];
+  }
+  assert.deepEqual(convicted, ["poison"]);
+  assert.equal(deaths, 4, "two that accuse everybody, one beside fresh turns, one alone");
+});
+
+test("the convicted turn tells why", () => {
+  const [verdict] = decideTurns([held("a", crashed, 2, "stuck")], "machine-1", at(100)).turns;
+  assert.deepEqual(verdict?.turn.now, {
+    state: "done",
+    outcome: "failed",
+    why: "the gateway died 3 times while working on this",
+    doneAt: at(100),
+  });
+});
+
+const now = at(100);
+const states = {
+  pending: { state: "pending", dueAt: at(70), attempts: 1 },
+  sending: { state: "sending", boot: bootId("b1"), attempts: 2 },
+  "in-doubt": { state: "in-doubt", since: at(60), attempts: 2, why: "cut off" },
+  delivered: { state: "delivered", remoteId: "r1", deliveredAt: at(60) },
+  dead: { state: "dead", why: "refused", deadAt: at(60) },
+} as const satisfies Record<ItemState["state"], ItemState>;
+
+const due: ItemState = { state: "pending", dueAt: now, attempts: 2 };
+type ItemCase = { name: string; from: ItemState["state"]; doubt: InDoubtPolicy; then: ItemState; version: number };
+
+table(
+  "items of a dead boot",
+  [
+    { name: "sending, resend → due at once", from: "sending", doubt: "resend", then: due, version: 6 },
+    {
+      name: "sending, hold → in doubt",
+      from: "sending",
+      doubt: "hold",
+      then: { state: "in-doubt", since: now, attempts: 2, why: "the gateway died while sending it" },
+      version: 6,
+    },
+    { name: "in doubt, resend → due at once", from: "in-doubt", doubt: "resend", then: due, version: 6 },
+    { name: "in doubt, hold → stays", from: "in-doubt", doubt: "hold", then: states["in-doubt"], version: 5 },
+    { name: "pending stays", from: "pending", doubt: "resend", then: states.pending, version: 5 },
+    { name: "delivered stays", from: "delivered", doubt: "resend", then: states.delivered, version: 5 },
+    { name: "dead stays", from: "dead", doubt: "resend", then: states.dead, version: 5 },
+  ] satisfies ItemCase[],
+  ({ from, doubt, then, version }) => {
+    const item = anItem("i1", { now: states[from], version: 5 });
+    assert.deepEqual(decideItem(item, doubt, now), { ...item, version, now: then });
+  },
+);
+
+test("a held turn that is not running is a Bug", () => {
+  const odd: HeldTurn = { ...held("a", crashed, 0, "stuck"), turn: aTurn("a") };
+  assert.throws(() => decideTurns([odd], "machine-1", now), Bug);
+});

@@ -1,0 +1,96 @@
+// Every pair of a turn's state and an event: what follows, or that it cannot be.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { aTurn, anInbound, at, bootId, sessionId, turnId } from "../testing/samples.ts";
+import { table } from "../testing/table.ts";
+import { Bug } from "./ids.ts";
+import { type TurnEvent, type TurnState, advanceTurn, asNew, newTurn } from "./turn.ts";
+
+const states = {
+  queued: { state: "queued" },
+  running: { state: "running", boot: bootId("b1"), startedAt: at(1) },
+  waiting: { state: "waiting", question: "q1", until: at(900) },
+  parked: { state: "parked", cause: "crash", parkedAt: at(2) },
+  done: { state: "done", outcome: "replied", doneAt: at(3) },
+} as const satisfies Record<TurnState["state"], TurnState>;
+
+const events = {
+  claimed: { type: "claimed", boot: bootId("b2"), at: at(10) },
+  asked: { type: "asked", question: "q2", until: at(1_000) },
+  answered: { type: "answered" },
+  parked: { type: "parked", cause: "shutdown", at: at(10) },
+  ended: { type: "ended", outcome: "failed", why: "no luck", at: at(10) },
+} as const satisfies Record<TurnEvent["type"], TurnEvent>;
+
+const running: TurnState = { state: "running", boot: bootId("b2"), startedAt: at(10) };
+const done: TurnState = { state: "done", outcome: "failed", why: "no luck", doneAt: at(10) };
+
+/** null: the pair cannot happen. */
+const expected: Record<TurnState["state"], Record<TurnEvent["type"], TurnState | null>> = {
+  queued: { claimed: running, asked: null, answered: null, parked: null, ended: done },
+  running: {
+    claimed: null,
+    asked: { state: "waiting", question: "q2", until: at(1_000) },
+    answered: null,
+    parked: { state: "parked", cause: "shutdown", parkedAt: at(10) },
+    ended: done,
+  },
+  waiting: { claimed: null, asked: null, answered: { state: "queued" }, parked: null, ended: done },
+  parked: { claimed: running, asked: null, answered: null, parked: null, ended: done },
+  done: { claimed: null, asked: null, answered: null, parked: null, ended: null },
+};
+
+const pairs = (Object.keys(states) as TurnState["state"][]).flatMap((state) =>
+  (Object.keys(events) as TurnEvent["type"][]).map((event) => {
+    const then = expected[state][event];
+    return { name: `${state} + ${event} → ${then === null ? "Bug" : then.state}`, state, event, then };
+  }),
+);
+
+table("turn: state × event", pairs, ({ state, event, then }) => {
+  const turn = aTurn("t1", { now: states[state], version: 7, attempt: 2 });
+  if (then === null) {
+    assert.throws(
+      () => advanceTurn(turn, events[event]),
+      (error) => error instanceof Bug && error.message.includes("t1") && error.message.includes(state),
+    );
+    return;
+  }
+  const advanced = advanceTurn(turn, events[event]);
+  assert.deepEqual(advanced, { ...turn, version: 8, attempt: event === "claimed" ? 3 : 2, now: then });
+});
+
+test("every one of the 25 pairs is in the table", () => {
+  assert.equal(pairs.length, 25);
+});
+
+test("advancing leaves the turn it was given alone", () => {
+  const turn = Object.freeze(aTurn("t1", { now: Object.freeze({ state: "queued" }) }));
+  advanceTurn(turn, events.claimed);
+  assert.deepEqual(turn.now, { state: "queued" });
+});
+
+test("an end without a reason has no reason, not an undefined one", () => {
+  const ended = advanceTurn(aTurn(), { type: "ended", outcome: "silent", at: at(1) });
+  assert.deepEqual(Object.keys(ended.now).toSorted(), ["doneAt", "outcome", "state"]);
+});
+
+test("a new turn is queued, never started, at version 1", () => {
+  const input = anInbound("hi");
+  assert.deepEqual(newTurn(turnId("t9"), sessionId("s9"), input, at(5)), {
+    id: "t9",
+    session: "s9",
+    input,
+    acceptedAt: at(5),
+    attempt: 0,
+    version: 1,
+    now: { state: "queued" },
+  });
+});
+
+test("several steps before the first commit still make a new row", () => {
+  const started = advanceTurn(aTurn(), events.claimed);
+  assert.equal(started.version, 2);
+  assert.deepEqual(asNew(started), { ...started, version: 1 });
+});
