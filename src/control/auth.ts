@@ -1,0 +1,117 @@
+// Who may speak to the control port: whoever holds the token, and only through a loopback name of this machine.
+// A foreign page in the user's browser can reach this port too, so names (Host) and origins are checked before anything.
+// The token never appears in an answer, a log line or an error.
+
+import { randomBytes, timingSafeEqual, createHash } from "node:crypto";
+import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { Fault, sentenceOf } from "../core/fault.ts";
+import type { Refusal } from "./faults.ts";
+
+export const cookieName = "everturn";
+const tokenShape = /^[A-Za-z0-9_-]{43,128}$/;
+
+/** The token of this home; made when there is none, and never readable by others. */
+export function openToken(file: string): string {
+  const found = readToken(file);
+  if (found !== null) {
+    tighten(file);
+    return found;
+  }
+  const token = randomBytes(32).toString("base64url");
+  const draft = `${file}.new`;
+  try {
+    writeFileSync(draft, `${token}\n`, { mode: 0o600 });
+    chmodSync(draft, 0o600);
+    renameSync(draft, file);
+  } catch (error) {
+    throw new Fault("home-unusable", `The access token could not be written to ${file}: ${sentenceOf(error)}`, error);
+  }
+  return token;
+}
+
+/** Null when there is no usable token. */
+export function readToken(file: string): string | null {
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    return tokenShape.test(text) ? text : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new Fault(
+      "home-unusable",
+      `The access token in ${file} could not be read: ${sentenceOf(error)}. Check its owner and permissions.`,
+      error,
+    );
+  }
+}
+
+function tighten(file: string): void {
+  if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+}
+
+/** Takes the same time whatever is wrong with the given one. */
+export function sameToken(given: string, token: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+export type Guard = {
+  /** For every request: was it addressed to us, and not sent by a foreign page? */
+  checkPlace(request: Request, kind: "static" | "other"): Refusal | null;
+  /** For what only the owner may see. */
+  checkToken(request: Request): Refusal | null;
+  /** The token of an access link. */
+  checkLink(token: string): Refusal | null;
+  readonly cookie: string;
+};
+
+const loopback = ["127.0.0.1", "localhost", "[::1]"];
+
+export function guard(token: string, port: number): Guard {
+  const hosts = new Set(loopback.map((name) => (port === 80 ? name : `${name}:${port}`)));
+  const whatToDo =
+    "Open the link that `everturn gateway status` prints, or send the token from control.token in the home folder.";
+
+  return {
+    checkPlace(request, kind) {
+      const host = request.headers.get("host")?.toLowerCase() ?? "";
+      if (!hosts.has(host)) {
+        const names = [...hosts].join(", ");
+        const message = `This gateway answers only under ${names}; the request was for another name. If you see this in a browser, another site tried to reach your gateway, or a proxy changed the Host header.`;
+        return { status: 403, code: "wrong-host", message };
+      }
+      if (kind === "static") return null;
+      const origin = request.headers.get("origin");
+      const site = request.headers.get("sec-fetch-site");
+      const ours =
+        (origin === null || origin === `http://${host}`) &&
+        (site === null || site === "same-origin" || site === "none");
+      if (ours) return null;
+      return {
+        status: 403,
+        code: "wrong-origin",
+        message: "Another web page tried to call this gateway in your name; nothing was done.",
+      };
+    },
+    checkToken(request) {
+      const bearer = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+      const given = bearer ?? cookieOf(request.headers.get("cookie") ?? "");
+      if (given !== undefined && sameToken(given, token)) return null;
+      const message =
+        given === undefined ? `This needs the access token. ${whatToDo}` : `The access token is wrong. ${whatToDo}`;
+      return { status: 401, code: "unauthorized", message };
+    },
+    checkLink(given) {
+      if (sameToken(given, token)) return null;
+      return { status: 401, code: "unauthorized", message: `This access link is not valid any more. ${whatToDo}` };
+    },
+    cookie: `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`,
+  };
+}
+
+function cookieOf(header: string): string | undefined {
+  for (const pair of header.split(";")) {
+    const at = pair.indexOf("=");
+    if (pair.slice(0, at).trim() === cookieName) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+// What the CLI and the page ask of a running gateway, and what it answers: types only, as they travel in JSON.
+// Moments are milliseconds since the epoch.
+
+import type { EntryLine, Counts } from "../ports/store.ts";
+import type { GatewayEvent, GatewayState, GatewayStatus } from "../ports/gateway.ts";
+import type { Message } from "../core/message.ts";
+import type { ItemState } from "../core/outbox.ts";
+import type { Outcome, TurnState } from "../core/turn.ts";
+
+export type ErrorReply = { readonly error: { readonly code: string; readonly message: string } };
+
+/** `GET /healthz` */
+export type HealthReply = { readonly state: GatewayState; readonly version: string; readonly uptimeSeconds: number };
+/** `GET /readyz` */
+export type ReadyReply = { readonly ready: boolean; readonly reason: string | null };
+
+/** `GET /api/status` */
+export type StatusReply = GatewayStatus & {
+  readonly version: string;
+  readonly pid: number;
+  readonly uptimeSeconds: number;
+  readonly memoryBytes: number;
+  readonly counts: Counts;
+};
+
+export type SessionView = {
+  readonly id: string;
+  /** As `everturn send` takes it. */
+  readonly address: string;
+  readonly platform: string;
+  readonly chat: string;
+  readonly title: string;
+  readonly createdAt: number;
+  readonly activeAt: number;
+  /** Set when the user started over. */
+  readonly endedAt: number | null;
+  readonly lastN: number;
+};
+
+export type TurnView = {
+  readonly id: string;
+  readonly session: string;
+  readonly state: TurnState["state"];
+  readonly outcome: Outcome | null;
+  readonly why: string | null;
+  readonly attempt: number;
+  readonly acceptedAt: number;
+  /** When the present state began, where that is on record. */
+  readonly since: number | null;
+  readonly text: string;
+};
+
+export type ItemView = {
+  readonly id: string;
+  readonly session: string;
+  readonly turn: string | null;
+  readonly part: number;
+  readonly to: string;
+  readonly text: string;
+  readonly question: { readonly id: string; readonly choices: readonly string[] } | null;
+  readonly createdAt: number;
+  readonly state: ItemState["state"];
+  readonly attempts: number | null;
+  readonly why: string | null;
+  /** The platform's own id of it: its receipt. */
+  readonly remoteId: string | null;
+  /** When it is due, doubtful since, delivered or given up. */
+  readonly at: number | null;
+};
+
+/** `GET /api/sessions?platform=&limit=` */
+export type SessionsReply = { readonly sessions: readonly SessionView[] };
+/** `GET /api/sessions/:id` */
+export type SessionReply = {
+  readonly session: SessionView;
+  readonly messages: readonly Message[];
+  readonly turns: readonly TurnView[];
+};
+/** `GET /api/sessions/:id/messages?after=N&limit=`: `next` is the cursor of the next page, null at the end. */
+export type SessionMessagesReply = { readonly messages: readonly Message[]; readonly next: number | null };
+/** `GET /api/sessions/search?q=` */
+export type SearchReply = { readonly messages: readonly Message[] };
+/** `GET /api/turns?session=&state=&limit=` */
+export type TurnsReply = { readonly turns: readonly TurnView[] };
+/** `GET /api/turns/:id` */
+export type TurnReply = {
+  readonly turn: TurnView;
+  readonly session: SessionView | null;
+  readonly entries: readonly EntryLine[];
+  readonly items: readonly ItemView[];
+};
+/** `GET /api/outbox?state=&limit=` */
+export type OutboxReply = { readonly items: readonly ItemView[] };
+
+/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard` */
+export type DoneReply = { readonly done: true };
+/** `POST /api/turns/:id/retry` */
+export type RetryReply = { readonly turn: string };
+/** `POST /api/send`: the same key again does nothing. */
+export type SendRequest = { readonly to: string; readonly text: string; readonly key: string };
+export type SendReply = { readonly status: "posted" | "duplicate" };
+
+/** `GET /api/events`: server-sent events, named by the type of what happened. */
+export type EventFrame = GatewayEvent;
+
+/** What `gateway_state.json` says beside its other facts: where the control port of the running gateway is. */
+export type Whereabouts = { readonly url: string; readonly pid: number };

@@ -1,0 +1,147 @@
+// For the tests of this folder: a gateway that records what is asked of it, an archive of a few rows, a server over both.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { Fault } from "../core/fault.ts";
+import type { BootId, Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
+import type { Message } from "../core/message.ts";
+import type { OutboxItem } from "../core/outbox.ts";
+import { newSession } from "../core/session.ts";
+import { type Turn, newTurn } from "../core/turn.ts";
+import type { Gateway, GatewayEvent, GatewayState } from "../ports/gateway.ts";
+import type { Archive, Store } from "../ports/store.ts";
+import { type Control, type ControlParts, openControl } from "./server.ts";
+
+export const token = "t".repeat(43);
+const at = (n: number) => n as Instant;
+const address = { platform: "web", account: "local", chat: "c1" };
+export const session = newSession("s1" as SessionId, address, "b1" as BootId, at(1_000));
+export const turn: Turn = {
+  ...newTurn(
+    "t1" as TurnId,
+    session.id,
+    { key: "c1:m1", from: address, sender: "owner", body: { kind: "text", text: "hi", files: [] }, sentAt: at(1) },
+    at(2_000),
+  ),
+  now: { state: "done", outcome: "replied", doneAt: at(3_000) },
+};
+export const item: OutboxItem = {
+  id: "t1.0" as ItemId,
+  session: session.id,
+  turn: turn.id,
+  part: 0,
+  to: address,
+  text: "hello",
+  files: [],
+  createdAt: at(2_500),
+  version: 3,
+  now: { state: "delivered", remoteId: "r1", deliveredAt: at(3_100) },
+};
+const message: Message = {
+  n: 7,
+  key: "t1.0",
+  session: session.id,
+  turn: turn.id,
+  role: "assistant",
+  text: "hello",
+  at: at(3_000),
+};
+
+export type FakeGateway = Gateway & {
+  asked: unknown[];
+  state: GatewayState;
+  emit(event: GatewayEvent): void;
+  watchers: number;
+};
+
+export function recordingGateway(): FakeGateway {
+  const listeners = new Set<(event: GatewayEvent) => void>();
+  const asked: unknown[] = [];
+  const note = async (...what: unknown[]) => void asked.push(what);
+  const gateway: FakeGateway = {
+    asked,
+    state: "running",
+    get watchers() {
+      return listeners.size;
+    },
+    emit: (event) => listeners.forEach((listener) => listener(event)),
+    run: () => Promise.reject(new Fault("not-possible", "only a sample")),
+    ready: Promise.resolve(),
+    stop: (intent) => void asked.push(["stop", intent]),
+    status: () => ({
+      state: gateway.state,
+      reason: gateway.state === "running" ? null : "because",
+      startedAt: at(1_000),
+      boot: "b1",
+      running: [],
+      platforms: [{ platform: "web", account: "local", up: true, why: null }],
+      recovered: { turns: 2, items: 1, tookMs: 3 },
+    }),
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async post(to, text, key) {
+      asked.push(["post", to, text, key]);
+      return "posted";
+    },
+    cancel: (id) => note("cancel", id),
+    async retry(id) {
+      asked.push(["retry", id]);
+      return "t2" as TurnId;
+    },
+    reset: (id) => note("reset", id),
+    resend: (id) => note("resend", id),
+    discard: () => Promise.reject(new Fault("not-possible", "It was delivered already.")),
+  };
+  return gateway;
+}
+
+export const store: Pick<Store, "session" | "turn" | "item"> = {
+  session: async (id) => (id === session.id ? session : null),
+  turn: async (id) => (id === turn.id ? turn : null),
+  item: async (id) => (id === item.id ? item : null),
+};
+
+export const archive: Archive = {
+  history: async () => [message],
+  messagesAfter: async (_, n) => (n < message.n ? [message] : []),
+  messagesBefore: async () => [message],
+  sessions: async () => [{ ...session, title: "hi", lastN: 7 }],
+  turns: async () => [turn],
+  entries: async () => [{ n: 1, at: at(2_600), entry: { type: "said", text: "hello", calls: [], final: true } }],
+  items: async () => [item],
+  search: async () => [message],
+  counts: async () => ({
+    turns: { queued: 1, running: 2, waiting: 0, parked: 0 },
+    items: { pending: 3, sending: 0, "in-doubt": 0, dead: 0 },
+    timers: 4,
+  }),
+  backup: () => Promise.reject(new Fault("not-possible", "only a sample")),
+};
+
+export function folder(t: TestContext): string {
+  const made = mkdtempSync(join(tmpdir(), "everturn-control-"));
+  t.after(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+export async function started(
+  t: TestContext,
+  more: Partial<ControlParts> = {},
+): Promise<{ control: Control; gateway: FakeGateway; logged: unknown[] }> {
+  const gateway = recordingGateway();
+  const logged: unknown[] = [];
+  const world = { now: () => at(61_000), log: (...line: unknown[]) => void logged.push(line) };
+  const pageFolder = join(folder(t), "page");
+  const place = { host: "127.0.0.1", port: 0, routes: [], token, version: "0.0.1", pageFolder };
+  const control = await openControl({ gateway, store, archive, world, ...place, ...more });
+  t.after(() => control.close());
+  return { control, gateway, logged };
+}
+
+export function bearer(given = token): { headers: Record<string, string> } {
+  return { headers: { authorization: `Bearer ${given}` } };
+}

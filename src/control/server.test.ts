@@ -1,0 +1,275 @@
+// The control server over real HTTP: what it answers, whom it refuses, how it closes.
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Fault } from "../core/fault.ts";
+import { toEvents } from "./client.ts";
+import { bearer, folder, item, session, started, token, turn } from "./samples.ts";
+
+/** A request with headers that fetch would not send. */
+function raw(url: string, headers: Record<string, string>, method = "GET"): Promise<{ status: number; text: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+  const asked = request(url, { headers, method }, (response) => {
+    let text = "";
+    response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+  });
+  asked.on("error", reject).end();
+  return promise;
+}
+
+async function jsonOf(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>;
+}
+
+test("health needs no token; readiness follows the state", async (t) => {
+  const { control, gateway } = await started(t);
+  const health = await fetch(`${control.url}/healthz`);
+  assert.deepEqual(await jsonOf(health), { state: "running", version: "0.0.1", uptimeSeconds: 60 });
+  assert.deepEqual(await jsonOf(await fetch(`${control.url}/readyz`)), { ready: true, reason: null });
+  gateway.state = "draining";
+  const ready = await fetch(`${control.url}/readyz`);
+  assert.deepEqual([ready.status, await jsonOf(ready)], [503, { ready: false, reason: "because" }]);
+});
+
+test("without the right token nothing below /api is told", async (t) => {
+  const { control } = await started(t);
+  for (const headers of [{}, bearer("wrong").headers, { cookie: "everturn=wrong" }, { authorization: token }]) {
+    for (const path of ["/api/status", "/api/nothing", "/metrics", "/api"]) {
+      const response = await fetch(`${control.url}${path}`, { headers });
+      assert.equal(response.status, 401, path);
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      assert.match(error.message, /token.*everturn gateway status/s);
+      assert.ok(!error.message.includes(token));
+    }
+  }
+});
+
+test("the access link trades the token for a cookie that scripts and other sites cannot use", async (t) => {
+  const { control } = await started(t);
+  const entered = await fetch(control.link, { redirect: "manual" });
+  assert.deepEqual([entered.status, entered.headers.get("location")], [303, "/"]);
+  const cookie = entered.headers.get("set-cookie") ?? "";
+  assert.match(cookie, /^everturn=[^;]+; Path=\/; HttpOnly; SameSite=Strict/);
+  const status = await fetch(`${control.url}/api/status`, { headers: { cookie: cookie.split(";")[0] ?? "" } });
+  assert.equal(status.status, 200);
+  const wrong = await fetch(`${control.url}/?token=nope`, { redirect: "manual" });
+  assert.equal(wrong.status, 401);
+  assert.match(await wrong.text(), /everturn gateway status/);
+});
+
+test("a foreign Host is refused whatever it asks for; loopback names are ours", async (t) => {
+  const { control } = await started(t);
+  const port = new URL(control.url).port;
+  for (const path of ["/", "/healthz", "/api/status"]) {
+    for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1:1", `127.0.0.1.evil:${port}`, "localhost"]) {
+      const answer = await raw(`${control.url}${path}`, { host, ...bearer().headers });
+      assert.equal(answer.status, 403, `${host}${path}`);
+      assert.match(answer.text, /answers only under/);
+    }
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`])
+      assert.notEqual((await raw(`${control.url}${path}`, { host, ...bearer().headers })).status, 403);
+  }
+});
+
+test("another page's requests are refused even with the cookie, and no CORS header is given", async (t) => {
+  const { control, gateway } = await started(t);
+  const cookie = `everturn=${token}`;
+  const post = `${control.url}/api/turns/${turn.id}/cancel`;
+  for (const headers of [
+    { cookie, origin: "http://evil.example" },
+    { cookie, origin: "null" },
+    { cookie, origin: "http://localhost:3000", "sec-fetch-site": "same-site" },
+    { cookie, "sec-fetch-site": "cross-site" },
+  ]) {
+    const answer = await raw(post, headers, "POST");
+    assert.equal(answer.status, 403);
+    assert.equal((await raw(`${control.url}/api/status`, headers)).status, 403);
+  }
+  assert.deepEqual(gateway.asked, []);
+  const own = await fetch(post, { method: "POST", headers: { cookie, origin: control.url } });
+  assert.equal(own.status, 200);
+  assert.deepEqual(gateway.asked, [["cancel", turn.id]]);
+  const preflight = await fetch(post, { method: "OPTIONS", headers: { origin: "http://evil.example" } });
+  assert.equal(preflight.status, 403);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), null);
+});
+
+test("every question of the protocol is answered", async (t) => {
+  const { control } = await started(t);
+  const get = async (path: string) => {
+    const response = await fetch(`${control.url}/api${path}`, bearer());
+    assert.equal(response.status, 200, path);
+    return jsonOf(response);
+  };
+  const status = await get("/status");
+  assert.deepEqual([status["state"], status["pid"], status["version"]], ["running", process.pid, "0.0.1"]);
+  assert.deepEqual((await get("/sessions?platform=web&limit=5"))["sessions"], [
+    {
+      id: "s1",
+      address: "web/local/c1",
+      platform: "web",
+      chat: "c1",
+      title: "hi",
+      createdAt: 1000,
+      activeAt: 1000,
+      endedAt: null,
+      lastN: 7,
+    },
+  ]);
+  assert.equal(((await get(`/sessions/${session.id}`))["messages"] as unknown[]).length, 1);
+  assert.deepEqual((await get(`/sessions/${session.id}/messages?limit=1`))["next"], 7);
+  assert.deepEqual(await get(`/sessions/${session.id}/messages?after=7`), { messages: [], next: null });
+  assert.equal(((await get("/sessions/search?q=hello"))["messages"] as unknown[]).length, 1);
+  assert.equal(((await get("/turns?state=open"))["turns"] as unknown[]).length, 1);
+  const life = await get(`/turns/${turn.id}`);
+  assert.deepEqual(
+    [(life["entries"] as unknown[]).length, (life["items"] as { remoteId: string }[])[0]?.remoteId],
+    [1, "r1"],
+  );
+  assert.equal(((await get("/outbox?state=in-doubt"))["items"] as unknown[]).length, 1);
+});
+
+test("orders reach the gateway; what it refuses is said", async (t) => {
+  const { control, gateway } = await started(t);
+  const post = (path: string, body?: unknown) =>
+    fetch(`${control.url}/api${path}`, { method: "POST", ...bearer(), body: JSON.stringify(body ?? {}) });
+  assert.equal((await post(`/sessions/${session.id}/reset`)).status, 200);
+  assert.deepEqual(await jsonOf(await post(`/turns/${turn.id}/retry`)), { turn: "t2" });
+  assert.equal((await post(`/outbox/${item.id}/retry`)).status, 200);
+  assert.equal((await post(`/outbox/${item.id}/discard`)).status, 409);
+  assert.deepEqual(await jsonOf(await post("/send", { to: "web/local/c1", text: "x", key: "k1" })), {
+    status: "posted",
+  });
+  assert.deepEqual(gateway.asked, [
+    ["reset", session.id],
+    ["retry", turn.id],
+    ["resend", item.id],
+    ["post", session.address, "x", "k1"],
+  ]);
+  const wrong: [string, unknown, number][] = [
+    ["/send", { to: "nowhere", text: "x", key: "k" }, 400],
+    ["/send", { to: "irc/home/c1", text: "x", key: "k" }, 404],
+    ["/send", { to: "web/local/c1", text: " ", key: "k" }, 400],
+    ["/send", { to: "web/local/c1", text: 1, key: "k" }, 400],
+    ["/turns/none/cancel", {}, 404],
+    ["/sessions/none/reset", {}, 404],
+    ["/outbox/none/retry", {}, 404],
+    ["/nothing", {}, 404],
+  ];
+  for (const [path, body, code] of wrong) assert.equal((await post(path, body)).status, code, path);
+  assert.equal((await fetch(`${control.url}/api/turns?state=odd`, bearer())).status, 400);
+  const unknown = await fetch(`${control.url}/api/what`, bearer());
+  assert.deepEqual([unknown.status, unknown.headers.get("content-type")], [404, "application/json"]);
+});
+
+test("metrics are Prometheus text", async (t) => {
+  const { control, gateway } = await started(t);
+  gateway.emit({ type: "turn-ended", session: session.id, turn: turn.id, outcome: "replied" });
+  const text = await (await fetch(`${control.url}/metrics`, bearer())).text();
+  assert.match(text, /^# TYPE everturn_turns gauge$/m);
+  assert.match(text, /^everturn_turns\{state="running"\} 2$/m);
+  assert.match(text, /^everturn_turns_ended_total\{outcome="replied"\} 1$/m);
+  for (const line of text.trim().split("\n"))
+    assert.match(line, /^(# TYPE \w+ (gauge|counter)|\w+(\{[^}]*\})? [\d.]+)$/);
+});
+
+test("routes of a platform are behind the same guard", async (t) => {
+  const routes = [{ prefix: "/api/chat/web", handle: async (r: Request) => new Response(new URL(r.url).pathname) }];
+  const { control } = await started(t, { routes });
+  assert.equal((await fetch(`${control.url}/api/chat/web/c1`)).status, 401);
+  assert.equal(await (await fetch(`${control.url}/api/chat/web/c1`, bearer())).text(), "/api/chat/web/c1");
+  assert.equal((await fetch(`${control.url}/api/chat/webs`, bearer())).status, 404);
+});
+
+test("an unexpected failure is logged and answered without details", async (t) => {
+  const routes = [{ prefix: "/api/bad", handle: () => Promise.reject(new Error("secret detail")) }];
+  const { control, logged } = await started(t, { routes });
+  const response = await fetch(`${control.url}/api/bad`, bearer());
+  assert.equal(response.status, 500);
+  assert.ok(!(await response.text()).includes("secret"));
+  assert.match(JSON.stringify(logged), /secret detail/);
+});
+
+test("page files carry the policy and an etag; nothing outside the folder is served", async (t) => {
+  const pageFolder = join(folder(t), "page");
+  mkdirSync(join(pageFolder, "assets"), { recursive: true });
+  writeFileSync(join(pageFolder, "index.html"), "<title>hi</title>");
+  writeFileSync(join(pageFolder, "assets", "app.js"), "1");
+  writeFileSync(join(pageFolder, "..", "secret.js"), "secret");
+  const { control } = await started(t, { pageFolder });
+  const index = await fetch(control.url);
+  assert.equal(index.headers.get("content-type"), "text/html; charset=utf-8");
+  assert.match(index.headers.get("content-security-policy") ?? "", /default-src 'none'; script-src 'self'/);
+  assert.equal(index.headers.get("x-content-type-options"), "nosniff");
+  const again = await fetch(control.url, { headers: { "if-none-match": index.headers.get("etag") ?? "" } });
+  assert.equal(again.status, 304);
+  assert.equal(
+    (await fetch(`${control.url}/assets/app.js`)).headers.get("content-type"),
+    "text/javascript; charset=utf-8",
+  );
+  for (const path of [
+    "/../secret.js",
+    "/%2e%2e/secret.js",
+    "/assets/..%2f..%2fsecret.js",
+    "/assets",
+    "/.hidden.js",
+    "/none.js",
+  ]) {
+    const answer = await raw(`${control.url}${path}`, { host: new URL(control.url).host });
+    assert.equal(answer.status, 404, path);
+  }
+  assert.equal((await fetch(control.url, { method: "POST" })).status, 405);
+});
+
+test("a page that was not built says what to do while the rest works", async (t) => {
+  const { control } = await started(t);
+  const page = await fetch(control.url);
+  assert.match(await page.text(), /npm run build/);
+  assert.equal((await fetch(`${control.url}/api/status`, bearer())).status, 200);
+});
+
+test("a port in use is a fault that says what to do", async (t) => {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  t.after(() => holder.close());
+  const { port } = holder.address() as AddressInfo;
+  await assert.rejects(started(t, { port }), (error) => {
+    assert.ok(error instanceof Fault);
+    assert.equal(error.code, "port-unusable");
+    assert.match(error.message, new RegExp(`127.0.0.1:${port}.*EVERTURN_CONTROL__PORT`));
+    return true;
+  });
+});
+
+test("watchers see events and are let go at the close, with everything else", async (t) => {
+  const { control, gateway } = await started(t);
+  const response = await fetch(`${control.url}/api/events`, bearer());
+  const events = toEvents((response.body ?? assert.fail()).pipeThrough(new TextDecoderStream()));
+  assert.equal((await events.next()).value?.type, "state");
+  gateway.emit({ type: "platform", platform: "web", account: "local", up: true });
+  assert.equal((await events.next()).value?.type, "platform");
+  assert.equal(gateway.watchers, 2);
+  const idle = await fetch(`${control.url}/healthz`);
+  await idle.text();
+  await control.close();
+  await assert.rejects(fetch(`${control.url}/healthz`));
+  await events.next().catch((error: Error) => assert.match(error.message, /terminated/));
+  assert.equal(gateway.watchers, 0);
+});
+
+test("a connection on which nothing moves is dropped", async (t) => {
+  const silent = { prefix: "/api/stuck", handle: () => new Promise<Response>(() => {}) };
+  const { control } = await started(t, { routes: [silent], silenceMs: 20 });
+  await assert.rejects(fetch(`${control.url}/api/stuck`, bearer()));
+});
+
+test("a strange request is answered, not thrown", async (t) => {
+  const { control } = await started(t);
+  const answer = await raw(control.url, { host: "a b" });
+  assert.ok(answer.status === 400 || answer.status === 403);
+});
