@@ -1,0 +1,172 @@
+// Puts the parts of the page together: the open conversation, what is on its way, the list of conversations,
+// and the browser's own events. Views read its signals and call its few verbs; they keep no state of the chat.
+
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type ChatRow, chatOfHash, chatRows, hashOf, untitled } from "./chats.ts";
+import { type Conversation, conversation } from "./conversation.ts";
+import type { Client } from "./net/client.ts";
+import type { Listed } from "./net/wire.ts";
+import { type Outgoing, outgoing } from "./outgoing.ts";
+import { concernsPending, type Keep, newId } from "./pending.ts";
+import { cursorOf, type FeedEvent } from "./state.ts";
+import { applyTheme, storedTheme, type Theme } from "./theme.ts";
+
+export type App = {
+  readonly talk: Conversation;
+  readonly out: Outgoing;
+  readonly rows: ReadonlySignal<readonly ChatRow[]>;
+  readonly title: ReadonlySignal<string>;
+  /** The gateway does not know this browser. */
+  readonly denied: ReadonlySignal<boolean>;
+  readonly theme: ReadonlySignal<Theme>;
+  /** The list of conversations, where there is no room for it beside the chat. */
+  readonly drawer: Signal<boolean>;
+  go(chat: string): void;
+  fresh(): void;
+  setTheme(theme: Theme): void;
+  /** Asks again whether this browser is known. */
+  retry(): void;
+};
+
+const listEveryMs = 15_000;
+const soonMs = 250;
+const restAfterMs = 30_000;
+/** Another tab that wrote a message sends it itself; this one steps in only if it does not. */
+const otherTabMs = 3_000;
+
+export function createApp(win: Window, keep: Keep, client: Client): App {
+  const listed = signal<readonly Listed[]>([]);
+  const denied = signal(false);
+  const drawer = signal(false);
+  const theme = signal(storedTheme(keep));
+  const deny = () => (denied.value = true);
+  const talk = conversation({ client, denied: deny, heard });
+  const out = outgoing({ keep, client, chat: () => talk.chat.value, denied: deny, stored: () => refreshSoon() });
+  const rows = computed(() =>
+    chatRows(
+      listed.value,
+      out.unsent.value.map((one) => one.message),
+      (chat) => keep.seen(chat),
+      talk.chat.value,
+    ),
+  );
+  const title = computed(() => rows.value.find((one) => one.chat === talk.chat.value)?.title ?? untitled);
+
+  let soon: ReturnType<typeof setTimeout> | undefined;
+  const refreshSoon = () => (soon ??= setTimeout(() => void refresh(), soonMs));
+
+  async function refresh(): Promise<void> {
+    clearTimeout(soon);
+    soon = undefined;
+    const cursor = cursorOf(talk.feed.value);
+    const answer = await client.list();
+    if (answer.type === "denied") return void deny();
+    if (answer.type === "got") {
+      denied.value = false;
+      listed.value = answer.value;
+      talk.compare(answer.value, cursor);
+    }
+    if (talk.chat.value === "") choose();
+  }
+
+  /** The conversation with the newest message, else a new one. */
+  function choose(): void {
+    const chat = rows.value[0]?.chat ?? newId(crypto);
+    // Not a step of the history: going back from here leaves the page.
+    win.history.replaceState(null, "", hashOf(chat));
+    show(chat);
+  }
+
+  function heard(batch: readonly FeedEvent[]): void {
+    const messages = batch.filter((event) => event.type === "message").map((event) => event.message);
+    out.seen(messages);
+    const cursor = cursorOf(talk.feed.value);
+    if (messages.length > 0 && cursor !== null && !win.document.hidden) keep.setSeen(talk.chat.value, cursor);
+    if (batch.some((event) => event.type === "hello")) out.wake();
+    if (messages.length > 0 || batch.some((event) => event.type === "hello" || event.type === "lost")) refreshSoon();
+  }
+
+  function show(chat: string): void {
+    out.flush();
+    talk.open(chat);
+    out.turnTo(chat);
+    drawer.value = false;
+  }
+
+  const app: App = {
+    talk,
+    out,
+    rows,
+    title,
+    denied,
+    theme,
+    drawer,
+    go: (chat) => (win.location.hash = hashOf(chat)),
+    fresh: () => app.go(newId(crypto)),
+    setTheme(next) {
+      theme.value = next;
+      keep.setSetting("theme", next === "system" ? null : next);
+      applyTheme(next, win.document.documentElement);
+    },
+    retry() {
+      out.wake();
+      talk.nudge(true);
+      void refresh();
+    },
+  };
+
+  listenToWindow(win, app, { keep, show, refresh });
+  effect(() => {
+    win.document.title = `${title.value} · Everturn`;
+  });
+  const named = chatOfHash(win.location.hash);
+  if (named !== null) show(named);
+  out.wake();
+  void refresh();
+  return app;
+}
+
+type Inner = {
+  readonly keep: Keep;
+  readonly show: (chat: string) => void;
+  readonly refresh: () => Promise<void>;
+};
+
+function listenToWindow(win: Window, app: App, inner: Inner): void {
+  const { document } = win;
+  let resting: ReturnType<typeof setTimeout> | undefined;
+  win.addEventListener("hashchange", () => {
+    const chat = chatOfHash(win.location.hash);
+    if (chat !== null) inner.show(chat);
+  });
+  win.addEventListener("online", () => {
+    app.talk.nudge(true);
+    app.out.wake();
+  });
+  win.addEventListener("storage", (event) => {
+    if (concernsPending(event.key)) {
+      app.out.reread();
+      setTimeout(() => app.out.wake(), otherTabMs);
+    } else if (!document.hasFocus()) {
+      app.out.turnTo(app.talk.chat.value);
+    }
+    app.setTheme(storedTheme(inner.keep));
+  });
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(resting);
+    if (document.hidden) {
+      app.out.flush();
+      resting = setTimeout(() => app.talk.rest(), restAfterMs);
+      return;
+    }
+    app.talk.nudge();
+    app.out.wake();
+    void inner.refresh();
+    const cursor = cursorOf(app.talk.feed.value);
+    if (cursor !== null) inner.keep.setSeen(app.talk.chat.value, cursor);
+  });
+  win.addEventListener("pagehide", () => app.out.flush());
+  setInterval(() => {
+    if (!document.hidden && app.talk.link.value.phase !== "away") void inner.refresh();
+  }, listEveryMs);
+}

@@ -1,0 +1,60 @@
+// Which conversations there are, what they are called and which one the address names. Pure.
+
+import type { Pending } from "./pending.ts";
+import type { Listed } from "./net/wire.ts";
+
+export type ChatRow = {
+  readonly chat: string;
+  readonly title: string;
+  readonly activeAt: number;
+  readonly unread: boolean;
+  /** Known only to this browser so far. */
+  readonly local: boolean;
+};
+
+export const untitled = "New conversation";
+const titleMax = 80;
+
+/** The gateway's list, joined by conversations whose first message still waits here; newest first. */
+export function chatRows(
+  listed: readonly Listed[],
+  waiting: readonly Pending[],
+  seen: (chat: string) => number,
+  current: string,
+): readonly ChatRow[] {
+  const rows: ChatRow[] = listed.map((one) => ({
+    chat: one.chat,
+    title: titleOf(one.title),
+    activeAt: one.activeAt,
+    unread: one.chat !== current && one.lastN > seen(one.chat),
+    local: false,
+  }));
+  for (const one of waiting) {
+    if (rows.some((row) => row.chat === one.chat)) continue;
+    rows.push({ chat: one.chat, title: titleOf(one.text), activeAt: one.at, unread: false, local: true });
+  }
+  return rows.toSorted((a, b) => b.activeAt - a.activeAt);
+}
+
+/** The first line that says something, cut at a word, without the marks of markdown. */
+export function titleOf(text: string): string {
+  const line = text
+    .slice(0, 2_000)
+    .split("\n")
+    .map((one) => one.replace(/^[#>*\-`\s]+/, "").trim())
+    .find((one) => one !== "");
+  if (line === undefined) return untitled;
+  if (line.length <= titleMax) return line;
+  const cut = line.slice(0, titleMax);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > titleMax / 2 ? cut.slice(0, space) : cut).trimEnd()}…`;
+}
+
+export function chatOfHash(hash: string): string | null {
+  const match = /^#\/c\/([A-Za-z0-9_-]{1,64})$/.exec(hash);
+  return match?.[1] ?? null;
+}
+
+export function hashOf(chat: string): string {
+  return `#/c/${chat}`;
+}

@@ -1,0 +1,56 @@
+// How much of a text is drawn, and in which pieces, so that a message of a megabyte leaves the page usable. Pure.
+// Pieces are cut between paragraphs and outside of code fences; the cost of reading markdown grows faster than
+// the text for some inputs, and a limit on the piece is a limit on that cost.
+
+/** Longer texts are folded until the reader asks for all of it. */
+export const foldOver = 40_000;
+const previewLength = 12_000;
+/** Beyond this, even the whole text is shown without markdown. */
+export const formattedMax = 200_000;
+const pieceMax = 16_000;
+
+/** The beginning of a long text, cut at the end of a line where one is near. */
+export function previewOf(text: string): string {
+  const cut = text.slice(0, previewLength);
+  const line = cut.lastIndexOf("\n");
+  return wholeCharacters(line > previewLength / 2 ? cut.slice(0, line) : cut);
+}
+
+export function piecesOf(text: string): readonly string[] {
+  if (text.length <= pieceMax) return [text];
+  const pieces: string[] = [];
+  let from = 0;
+  while (text.length - from > pieceMax) {
+    const to = cutAfter(text, from);
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  if (from < text.length) pieces.push(text.slice(from));
+  return pieces;
+}
+
+/** The last gap between paragraphs within the limit that is not inside a fence, else the last line, else the limit. */
+function cutAfter(text: string, from: number): number {
+  const end = from + pieceMax;
+  let gap = -1;
+  let line = -1;
+  let fenced = false;
+  for (let at = from; at < end; ) {
+    const next = text.indexOf("\n", at);
+    if (next === -1 || next >= end) break;
+    const start = text.slice(at, Math.min(next, at + 8)).trimStart();
+    if (start.startsWith("```") || start.startsWith("~~~")) fenced = !fenced;
+    line = next + 1;
+    if (!fenced && start === "" && next - at < 8) gap = line;
+    at = next + 1;
+  }
+  if (gap > from) return gap;
+  if (line > from) return line;
+  return from + wholeCharacters(text.slice(from, end)).length;
+}
+
+/** Never ends between the two halves of one character. */
+function wholeCharacters(text: string): string {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+}

@@ -1,0 +1,87 @@
+// One message of the timeline, with its time, its state, and the choices of a question.
+
+import { type ComponentChild, h } from "preact";
+import { useMemo } from "preact/hooks";
+import type { App } from "../app.ts";
+import type { Message } from "../net/wire.ts";
+import type { Unsent } from "../outgoing.ts";
+import { Body } from "./body.ts";
+import { CopyButton } from "./code.ts";
+import { check, clock } from "./icons.ts";
+import { fullTime, timeOfDay } from "./words.ts";
+
+type MessageProps = {
+  readonly app: App;
+  readonly message: Message;
+  /** Its question still wants an answer. */
+  readonly open: boolean;
+  /** What was chosen, where that is known. */
+  readonly chosen: string | null;
+};
+
+export function MessageView({ app, message, open, chosen }: MessageProps): ComponentChild {
+  return useMemo(() => draw({ app, message, open, chosen }), [app, message, open, chosen]);
+}
+
+function draw({ app, message, open, chosen }: MessageProps): ComponentChild {
+  const { role, text, question } = message;
+  const who = { user: "You", assistant: "Everturn", notice: "Notice" }[role];
+  return h(
+    "article",
+    { class: `message ${role}`, "aria-label": who, "data-n": message.n },
+    h("div", { class: "bubble" }, h(Body, { text, formatted: role !== "user" })),
+    question !== undefined && h(Choices, { app, question, open, chosen }),
+    h(
+      "footer",
+      {},
+      h("time", { dateTime: new Date(message.at).toISOString(), title: fullTime(message.at) }, timeOfDay(message.at)),
+      role === "user" && h("span", { class: "state stored", title: "Stored by the gateway" }, check(), sr("Stored")),
+      role === "assistant" && h(CopyButton, { text, label: "Copy this answer" }),
+    ),
+  );
+}
+
+type ChoicesProps = Pick<MessageProps, "app" | "open" | "chosen"> & {
+  readonly question: NonNullable<Message["question"]>;
+};
+
+function Choices({ app, question, open, chosen }: ChoicesProps): ComponentChild {
+  return h(
+    "div",
+    { class: "choices", role: "group", "aria-label": open ? "Choose an answer" : "Answered" },
+    question.choices.map((choice) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: choice === chosen ? "pill chosen" : "pill",
+          disabled: !open,
+          dir: "auto",
+          "aria-pressed": choice === chosen,
+          onClick: () => app.out.answer(question.id, choice),
+        },
+        choice,
+      ),
+    ),
+  );
+}
+
+/** A message that is on its way. It is drawn where it will stand. */
+export function UnsentView({ unsent, away }: { readonly unsent: Unsent; readonly away: boolean }): ComponentChild {
+  const { message, state } = unsent;
+  const [icon, words]: [ComponentChild, string] =
+    state === "stored"
+      ? [check(), "Stored"]
+      : [clock(), away ? "Waiting for the gateway. Kept in this browser." : "Waiting…"];
+  return h(
+    "article",
+    { class: `message user unsent ${state}`, "aria-label": "You" },
+    h("div", { class: "bubble" }, h(Body, { text: message.text, formatted: false })),
+    h("footer", {}, h("span", { class: `state ${state}` }, icon, h("span", {}, words))),
+  );
+}
+
+/** Words for those who listen to the page. */
+export function sr(words: string): ComponentChild {
+  return h("span", { class: "sr" }, words);
+}

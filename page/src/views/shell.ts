@@ -1,0 +1,63 @@
+// The frame: conversations at the side, the open one in the middle, the state of the connection in its head.
+
+import { type ComponentChild, h } from "preact";
+import { useEffect } from "preact/hooks";
+import type { App } from "../app.ts";
+import { Composer } from "./composer.ts";
+import { Denied } from "./denied.ts";
+import { menu, plus } from "./icons.ts";
+import { Sidebar } from "./sidebar.ts";
+import { Timeline } from "./timeline.ts";
+
+export function Shell({ app }: { readonly app: App }): ComponentChild {
+  const drawer = app.drawer.value;
+  useEffect(() => {
+    if (!drawer) return;
+    const leave = (event: KeyboardEvent) => event.key === "Escape" && (app.drawer.value = false);
+    document.querySelector<HTMLElement>(".sidebar .new")?.focus();
+    document.addEventListener("keydown", leave);
+    return () => document.removeEventListener("keydown", leave);
+  }, [drawer]);
+  if (app.denied.value) return h(Denied, { app });
+  return h(
+    "div",
+    { class: drawer ? "shell with-drawer" : "shell" },
+    h(Sidebar, { app }),
+    h("div", { class: "scrim", onClick: () => (app.drawer.value = false) }),
+    h("main", { inert: drawer }, h(Head, { app }), h(Timeline, { app }), h(Composer, { app })),
+  );
+}
+
+function Head({ app }: { readonly app: App }): ComponentChild {
+  const { drawer } = app;
+  return h(
+    "header",
+    { class: "head" },
+    h(
+      "button",
+      {
+        type: "button",
+        class: "quiet only-narrow",
+        "aria-label": "Conversations",
+        "aria-expanded": drawer.value,
+        "aria-controls": "sidebar",
+        onClick: () => (drawer.value = !drawer.value),
+      },
+      menu(),
+    ),
+    h("h2", { dir: "auto" }, app.title.value),
+    h(Status, { app }),
+    h(
+      "button",
+      { type: "button", class: "quiet only-narrow", "aria-label": "New conversation", onClick: () => app.fresh() },
+      plus(),
+    ),
+  );
+}
+
+function Status({ app }: { readonly app: App }): ComponentChild {
+  const { phase } = app.talk.link.value;
+  const words = { opening: "Connecting…", live: "", away: "Reconnecting…", back: "Back. Nothing was lost." }[phase];
+  const title = { opening: "", live: "Connected", away: "The gateway does not answer", back: "Connected" }[phase];
+  return h("div", { class: `status ${phase}`, role: "status", title }, h("i", {}), h("span", {}, words));
+}
