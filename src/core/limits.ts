@@ -15,13 +15,28 @@ export const limits = {
   stepSilenceMs: 10 * 60_000,
   /** A tool that set no limit of its own is abandoned after this. */
   toolMs: 10 * 60_000,
+  /** How long an interrupted tool may still tell its result. */
+  toolGraceMs: 1_000,
   /** A send without an answer is in doubt after this. */
   sendMs: 60_000,
+  /** Sends at the same time on one platform account. */
+  sendsMax: 64,
+  /** How often a text that may have arrived is sent again where the platform takes no key. */
+  doubtfulSendsMax: 2,
   /** First and longest pause between two attempts to send. */
   retryMinMs: 1_000,
   retryMaxMs: 5 * 60_000,
   /** A reply that could not be sent for this long is a dead letter. */
   giveUpMs: 3 * 24 * 3_600_000,
+  /** First and longest pause before a platform is connected again. */
+  reconnectMinMs: 1_000,
+  reconnectMaxMs: 5 * 60_000,
+  /** Ready is said when every platform has answered, or after this. */
+  readyMs: 2_000,
+  /** The longest a question may wait for its answer. */
+  questionMaxMs: 30 * 24 * 3_600_000,
+  /** Messages that may join a running turn at one step. */
+  joinsMax: 20,
   /** Pause between attempts to commit while the disk is full or failing. */
   storeRetryMinMs: 100,
   storeRetryMaxMs: 5_000,

@@ -91,11 +91,20 @@ export function retryPauseMs(attempts: number, chance: number): number {
   return Math.round(full * (1 - chance / 4));
 }
 
-/** What becomes of an item that may have arrived: under a key a repeat is harmless, elsewhere the user's policy decides. */
-export function decideInDoubt(platform: { readonly keyedSend: boolean }, policy: InDoubtPolicy): InDoubtPolicy {
-  return platform.keyedSend ? "resend" : policy;
-}
 export type InDoubtPolicy = "resend" | "hold";
+
+/**
+ * What becomes of an item that may have arrived. Under a key a repeat is harmless; elsewhere the user's policy decides,
+ * and a platform that keeps failing to answer does not get the same text for ever.
+ */
+export function decideInDoubt(
+  can: { readonly keyedSend: boolean },
+  policy: InDoubtPolicy,
+  attempts: number,
+): InDoubtPolicy {
+  if (can.keyedSend) return "resend";
+  return attempts <= limits.doubtfulSendsMax ? policy : "hold";
+}
 
 /** The same item as a row that does not exist yet. */
 export function asNewItem(item: OutboxItem): OutboxItem {

@@ -79,7 +79,7 @@ export interface Gateway {
   post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;
   cancel(turn: TurnId): Promise<void>;
   /** Runs the message of an ended turn again, as a new turn. */
-  retry(turn: TurnId): Promise<TurnId>;
+  retry(turn: TurnId): Promise<void>;
   /** Ends the session and starts an empty one at the same place. */
   reset(session: SessionId): Promise<void>;
   resend(item: ItemId): Promise<void>;

@@ -1,0 +1,14 @@
+// A controller that also aborts with its parent and lets go of it when it is aborted itself. Far cheaper than
+// AbortSignal.any, which every step of every turn would pay.
+
+export function childOf(parent: AbortSignal): AbortController {
+  const child = new AbortController();
+  if (parent.aborted) {
+    child.abort(parent.reason);
+    return child;
+  }
+  const follow = () => child.abort(parent.reason);
+  parent.addEventListener("abort", follow);
+  child.signal.addEventListener("abort", () => parent.removeEventListener("abort", follow));
+  return child;
+}

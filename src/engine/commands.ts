@@ -1,0 +1,113 @@
+// What the commands inside a chat do and answer. Each is carried out in the very commit that accepts it, so a command
+// that was acknowledged has happened, once.
+
+import type { Change } from "../core/change.ts";
+import type { Instant, SessionId } from "../core/ids.ts";
+import { type Inbound, formatAddress } from "../core/message.ts";
+import { type Route, commands } from "../core/route.ts";
+import { newSession } from "../core/session.ts";
+import { type Turn, advanceTurn } from "../core/turn.ts";
+import type { Lane, Lanes } from "./lanes.ts";
+import type { Parts } from "./parts.ts";
+
+export type Obeyed = {
+  readonly text: string;
+  readonly changes: readonly Change[];
+  /** What follows in memory once the commit stands. */
+  readonly stored: () => void;
+};
+
+type Command = Route & { type: "command" | "unknown-command" | "late-answer" };
+
+const nothing = () => undefined;
+
+export async function obey(
+  parts: Parts,
+  lanes: Lanes,
+  lane: Lane,
+  route: Command,
+  inbound: Inbound,
+  at: Instant,
+): Promise<Obeyed> {
+  if (route.type === "late-answer")
+    return { text: "That question was answered already, or its time is over.", changes: [], stored: nothing };
+  if (route.type === "unknown-command") {
+    const hint = route.nearest === null ? "Send /help to see what there is." : `Did you mean /${route.nearest}?`;
+    return { text: `I do not know /${route.name}. ${hint}`, changes: [], stored: nothing };
+  }
+  switch (route.name) {
+    case "help":
+      return { text: helpText(), changes: [], stored: nothing };
+    case "whoami":
+      return {
+        text: `You are ${inbound.sender}, writing from ${formatAddress(inbound.from)}.`,
+        changes: [],
+        stored: nothing,
+      };
+    case "status":
+      return { text: await statusText(parts, lane), changes: [], stored: nothing };
+    case "stop":
+      return stop(parts, lanes, lane, at);
+    case "new":
+      return startOver(parts, lanes, lane, at);
+  }
+}
+
+function helpText(): string {
+  const lines = Object.entries(commands).map(([name, what]) => `- /${name}: ${what}`);
+  return ["Write to me, and I answer. These commands work at any time:", ...lines].join("\n");
+}
+
+async function statusText(parts: Parts, lane: Lane): Promise<string> {
+  const { running } = lane;
+  const queued = await parts.store.queuedTurns(lane.session.id, 100);
+  const waits =
+    queued.length === 0
+      ? "Nothing waits."
+      : `${queued.length} more ${queued.length === 1 ? "message waits" : "messages wait"}.`;
+  if (running === null || running === "starting") return `I am not working on anything here. ${waits}`;
+  const { now } = running.turn;
+  const seconds = now.state === "running" ? Math.round((parts.world.now() - now.startedAt) / 1000) : 0;
+  return `I have been working for ${seconds} s and finished ${running.steps} ${running.steps === 1 ? "step" : "steps"}. ${waits}`;
+}
+
+/** Ends what runs, or else what waits for an answer; the session stays. */
+async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
+  const { running } = lane;
+  if (running !== null && running !== "starting") {
+    return {
+      text: "Stopped.",
+      changes: [cancelled(running.turn, at)],
+      stored: () => lanes.interrupt(lane, "cancelled"),
+    };
+  }
+  const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);
+  const turn = asked === undefined ? null : await parts.store.turn(asked.turn);
+  if (turn === null || asked === undefined) return { text: "There is nothing to stop.", changes: [], stored: nothing };
+  return {
+    text: "Stopped. The question is withdrawn.",
+    changes: [cancelled(turn, at), { drop: "timer", id: asked.question }],
+    stored: nothing,
+  };
+}
+
+export function cancelled(turn: Turn, at: Instant): Change {
+  return {
+    put: "turn",
+    turn: advanceTurn(turn, { type: "ended", outcome: "cancelled", why: "stopped by its user", at }),
+  };
+}
+
+/** What was asked before is still answered; the next message meets an empty memory. */
+function startOver(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Obeyed {
+  const next = newSession(parts.world.id() as SessionId, lane.session.address, parts.boot, at);
+  const changes: Change[] = [
+    { put: "ended", session: lane.session.id, at },
+    { put: "session", session: next },
+  ];
+  return {
+    text: "A new conversation begins here. I no longer look at what was said before.",
+    changes,
+    stored: () => lanes.succeed(lane),
+  };
+}

@@ -1,0 +1,46 @@
+// Previews of a growing answer: best effort, never stored, at most as often as the platform likes. The last one always
+// gets through, and the end takes the preview away.
+
+import { later } from "../core/ids.ts";
+import type { Address } from "../core/message.ts";
+import type { Platform } from "../ports/platform.ts";
+import type { World } from "../ports/world.ts";
+
+export interface Draft {
+  show(text: string): void;
+  end(): void;
+}
+
+const none: Draft = { show: () => undefined, end: () => undefined };
+
+export function draft(platform: Platform | null, to: Address, world: World): Draft {
+  const every = platform?.can.draftEveryMs ?? null;
+  if (platform === null || every === null) return none;
+  const ended = new AbortController();
+  let latest: string | null = null;
+  let shown = false;
+  let resting = false;
+
+  function push(): void {
+    if (latest === null || ended.signal.aborted) return;
+    platform?.draft(to, latest);
+    shown = true;
+    latest = null;
+    resting = true;
+    void world.sleep(later(world.now(), every ?? 0), ended.signal).then(() => {
+      resting = false;
+      push();
+    });
+  }
+
+  return {
+    show(text) {
+      latest = text;
+      if (!resting) push();
+    },
+    end() {
+      ended.abort();
+      if (shown) platform.draft(to, null);
+    },
+  };
+}

@@ -1,0 +1,224 @@
+// One lane per busy session: one turn at a time, the oldest first, a cap on how many lanes run, and fair order among
+// those that wait. A session at rest has no lane and costs no memory.
+
+import type { Change } from "../core/change.ts";
+import type { SessionId, TurnId } from "../core/ids.ts";
+import type { Entry } from "../core/journal.ts";
+import { type Arrival, decideArrival } from "../core/lane.ts";
+import { limits } from "../core/limits.ts";
+import type { Address } from "../core/message.ts";
+import { type Session, newSession, sessionKey, takenBy } from "../core/session.ts";
+import { type Turn, advanceTurn } from "../core/turn.ts";
+import { type Parts, settingsOf } from "./parts.ts";
+import { quarantine } from "./quarantine.ts";
+import type { Interruption, Running } from "./turns.ts";
+
+export type Lane = {
+  /** As the store has it, or will have it with the next commit. */
+  session: Session;
+  /** Whether the session's row is known to be in the store. */
+  stored: boolean;
+  running: Running | "starting" | null;
+  /** Turns wait in the store, as far as we know. */
+  queued: boolean;
+  /** Messages on their way into the store; the lane stays in hand meanwhile. */
+  entering: number;
+};
+
+export interface Lanes {
+  /** The lane of a place, made if need be. Every `enter` is followed by one `leave`. */
+  enter(from: Address): Promise<Lane>;
+  leave(lane: Lane): void;
+  /** What a new turn may do; `start-now` reserves the lane until `run` or `release`. */
+  arrive(lane: Lane): Arrival;
+  release(lane: Lane): void;
+  /** Runs a turn that was committed as running in a reserved lane. */
+  run(lane: Lane, turn: Turn, journal: readonly Entry[]): void;
+  /** A turn was stored behind others. */
+  queue(lane: Lane): void;
+  /** The user started over: the next message at this place belongs to another session. */
+  succeed(lane: Lane): void;
+  interrupt(lane: Lane, why: Interruption): void;
+  laneOf(session: SessionId): Lane | null;
+  running(): readonly Running[];
+  open(waiting: readonly Session[], hold: TurnId | null): void;
+  /** Nothing starts any more; what runs goes on. */
+  close(): void;
+  /** Interrupts everything that runs; resolves when all of it has settled. */
+  park(): Promise<void>;
+  /** Resolves when nothing runs. */
+  idle(): Promise<void>;
+}
+
+/** The change that makes the session ours, where it is not yet. */
+export function ownership(session: Session, parts: Parts): readonly Change[] {
+  const taken = takenBy(session, parts.boot);
+  return taken === session ? [] : [{ put: "owner", session: taken.id, boot: parts.boot, fence: taken.fence }];
+}
+
+export function lanes(parts: Parts, runTurn: (running: Running, journal: readonly Entry[]) => Promise<void>): Lanes {
+  const { store, world, ledger, boot } = parts;
+  const byPlace = new Map<string, Lane>();
+  const bySession = new Map<SessionId, Lane>();
+  const opening = new Map<string, Promise<Lane>>();
+  const ready: Lane[] = [];
+  const closing = new AbortController();
+  const suspects = quarantine<Lane>(world, closing.signal, queue);
+  const idlers: (() => void)[] = [];
+  let reserved = 0;
+  let isOpen = false;
+
+  function hold(session: Session, stored: boolean, queued: boolean): Lane {
+    const lane: Lane = { session, stored, running: null, queued, entering: 0 };
+    byPlace.set(session.key, lane);
+    bySession.set(session.id, lane);
+    return lane;
+  }
+
+  async function load(from: Address, key: string): Promise<Lane> {
+    const found = await store.sessionOf(key);
+    return hold(found ?? newSession(world.id() as SessionId, from, boot, world.now()), found !== null, false);
+  }
+
+  function restIfDone(lane: Lane): void {
+    if (lane.running !== null || lane.queued || lane.entering > 0 || suspects.keeps(lane)) return;
+    bySession.delete(lane.session.id);
+    if (byPlace.get(lane.session.key) === lane) byPlace.delete(lane.session.key);
+  }
+
+  function reserve(lane: Lane): void {
+    lane.running = "starting";
+    reserved++;
+  }
+
+  function release(lane: Lane): void {
+    lane.running = null;
+    reserved--;
+    if (reserved === 0) for (const resolve of idlers.splice(0)) resolve();
+    if (lane.queued) ready.push(lane);
+    else restIfDone(lane);
+    pick();
+  }
+
+  function pick(): void {
+    while (isOpen && reserved < parts.settings.lanesMax) {
+      const lane = ready.shift();
+      if (lane === undefined) return;
+      if (lane.running !== null || !lane.queued) continue;
+      reserve(lane);
+      startNext(lane).catch(parts.broken);
+    }
+  }
+
+  async function startNext(lane: Lane): Promise<void> {
+    lane.queued = false;
+    const turn = await store.nextTurn(lane.session.id);
+    if (turn === null) return release(lane);
+    const suspect = turn.now.state === "parked" && (await store.strikes(lane.session.key)) >= limits.strikesMax - 1;
+    if (suspects.admit(lane, turn.id, suspect) === "after-quarantine") return release(lane);
+    lane.queued = true; // there may be more behind this one
+    await claim(lane, turn);
+  }
+
+  async function claim(lane: Lane, turn: Turn): Promise<void> {
+    const journal = [...(await store.journalOf(turn.id))];
+    const claimed = advanceTurn(turn, { type: "claimed", boot, at: world.now() });
+    const changes: Change[] = [...ownership(lane.session, parts), { put: "turn", turn: claimed }];
+    if (turn.now.state === "parked") {
+      const entry: Entry = { type: "resumed", attempt: claimed.attempt };
+      changes.push({ put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry });
+      journal.push(entry);
+    }
+    if (!isOpen) return release(lane);
+    const result = await ledger.keep(changes);
+    if (result === "committed") {
+      lane.session = takenBy(lane.session, boot);
+      return run(lane, claimed, journal);
+    }
+    suspects.leave(turn.id);
+    lane.session = (await store.session(lane.session.id)) ?? lane.session;
+    release(lane);
+  }
+
+  function run(lane: Lane, turn: Turn, journal: readonly Entry[]): void {
+    const { session } = lane;
+    const progressed = () => suspects.leave(turn.id);
+    const running: Running = { turn, session, abort: new AbortController(), steps: 0, join: false, progressed };
+    lane.running = running;
+    parts.events.emit({ type: "turn-started", session: session.id, turn: turn.id, attempt: turn.attempt });
+    if (!isOpen) running.abort.abort("shutdown" satisfies Interruption);
+    runTurn(running, journal)
+      .catch(parts.broken)
+      .finally(() => {
+        suspects.leave(turn.id);
+        release(lane);
+      });
+  }
+
+  function queue(lane: Lane): void {
+    lane.queued = true;
+    if (lane.running === null) ready.push(lane);
+    else if (lane.running !== "starting" && settingsOf(parts, lane.session.address.platform).busy === "steer") {
+      lane.running.join = true;
+    }
+    pick();
+  }
+
+  function interrupt(lane: Lane, why: Interruption): void {
+    if (lane.running !== null && lane.running !== "starting") lane.running.abort.abort(why);
+  }
+
+  function idle(): Promise<void> {
+    return reserved === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve));
+  }
+
+  return {
+    async enter(from) {
+      const key = sessionKey(from);
+      let loading = opening.get(key);
+      if (loading === undefined && !byPlace.has(key)) {
+        loading = load(from, key).finally(() => opening.delete(key));
+        opening.set(key, loading);
+      }
+      const lane = byPlace.get(key) ?? (await loading) ?? (await load(from, key));
+      lane.entering++;
+      return lane;
+    },
+    leave(lane) {
+      lane.entering--;
+      restIfDone(lane);
+    },
+    arrive(lane) {
+      const room = { open: isOpen && !suspects.held(), running: reserved, max: parts.settings.lanesMax };
+      const view = { running: lane.running !== null, queued: lane.queued || suspects.keeps(lane) };
+      const arrival = decideArrival(view, room, settingsOf(parts, lane.session.address.platform).busy);
+      if (arrival === "start-now") reserve(lane);
+      return arrival;
+    },
+    release,
+    run,
+    queue,
+    succeed(lane) {
+      if (byPlace.get(lane.session.key) === lane) byPlace.delete(lane.session.key);
+    },
+    interrupt,
+    laneOf: (session) => bySession.get(session) ?? null,
+    running: () =>
+      [...bySession.values()].flatMap(({ running }) => (running === null || running === "starting" ? [] : [running])),
+    open(waiting, held) {
+      isOpen = true;
+      if (held !== null) suspects.hold();
+      for (const session of waiting) ready.push(hold(session, true, true));
+      pick();
+    },
+    close() {
+      isOpen = false;
+      closing.abort();
+    },
+    park() {
+      for (const lane of bySession.values()) interrupt(lane, "shutdown");
+      return idle();
+    },
+    idle,
+  };
+}

@@ -1,0 +1,82 @@
+// Keeps every platform listening: connects them side by side, reconnects for ever with a growing pause, and knows which
+// of them stand. A platform forgets a message only after it is stored here.
+
+import { sentenceOf } from "../core/fault.ts";
+import { later } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import type { PlatformStatus } from "../ports/gateway.ts";
+import type { Accept, Platform } from "../ports/platform.ts";
+import type { Parts } from "./parts.ts";
+
+export interface Links {
+  open(accept: Accept): void;
+  /** Resolves when each platform has connected or failed once. */
+  answered(): Promise<void>;
+  status(): readonly PlatformStatus[];
+  /** Ends all listening; resolves when every platform has let go. */
+  close(): Promise<void>;
+}
+
+type Link = {
+  readonly platform: Platform;
+  up: boolean;
+  why: string | null;
+  readonly answered: PromiseWithResolvers<void>;
+};
+
+export function links(parts: Parts, onChange: () => void): Links {
+  const { world, store, events } = parts;
+  const closing = new AbortController();
+  const all = parts.platforms.map(
+    (platform): Link => ({ platform, up: false, why: "connecting", answered: Promise.withResolvers() }),
+  );
+  const listening: Promise<void>[] = [];
+
+  function mark(link: Link, up: boolean, why: string | null): void {
+    link.answered.resolve();
+    if (link.up === up && link.why === why) return;
+    link.up = up;
+    link.why = why;
+    const { name, account } = link.platform;
+    events.emit({ type: "platform", platform: name, account, up, ...(why === null ? {} : { why }) });
+    onChange();
+  }
+
+  async function keepListening(link: Link, accept: Accept): Promise<void> {
+    const { signal } = closing;
+    const { name, account } = link.platform;
+    let pause: number = limits.reconnectMinMs;
+    while (!signal.aborted) {
+      let why = "the connection ended";
+      try {
+        const from = await store.cursor(name, account);
+        const up = () => {
+          pause = limits.reconnectMinMs;
+          mark(link, true, null);
+        };
+        await link.platform.listen(accept, from, up, signal);
+      } catch (error) {
+        why = sentenceOf(error);
+      }
+      if (signal.aborted) return;
+      mark(link, false, why);
+      world.log("warn", `${name} is not connected; trying again`, { account, why, inMs: pause });
+      await world.sleep(later(world.now(), pause * (1 - world.chance() / 4)), signal);
+      pause = Math.min(pause * 2, limits.reconnectMaxMs);
+    }
+  }
+
+  return {
+    open(accept) {
+      for (const link of all) listening.push(keepListening(link, accept));
+    },
+    async answered() {
+      await Promise.all(all.map((link) => link.answered.promise));
+    },
+    status: () => all.map(({ platform, up, why }) => ({ platform: platform.name, account: platform.account, up, why })),
+    async close() {
+      closing.abort();
+      await Promise.allSettled(listening);
+    },
+  };
+}

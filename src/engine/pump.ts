@@ -1,0 +1,172 @@
+// From the outbox to the platforms: in order within a session, side by side across sessions. What is about to be sent is
+// stored as such before the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
+
+import { Bug, type SessionId, later } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
+import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../core/outbox.ts";
+import { childOf } from "./abort.ts";
+import { type Parts, platformOf, settingsOf } from "./parts.ts";
+
+/** The outbox of one session, kept for whoever writes to it. */
+export type Slot = {
+  /** Nothing else is being sent: the first new item may be stored as already taken. */
+  readonly free: boolean;
+  /** To be called once, after the commit: with the taken item, or null when there is none; `more` when others follow it. */
+  send(item: OutboxItem | null, more: boolean): void;
+};
+
+export interface Outlet {
+  reserve(session: SessionId): Slot;
+}
+
+export interface Pump extends Outlet {
+  /** Items of this session wait in the store, or one of them is due earlier than it was. */
+  poke(session: SessionId): void;
+  open(waiting: readonly SessionId[]): void;
+  /** No further send; resolves when those under way are answered. */
+  close(): Promise<void>;
+}
+
+/** A session's outbox at work. `more`: items may wait in the store. `nap`: the sleep until a retry is due. */
+type Line = { more: boolean; nap: AbortController | null };
+
+export function pump(parts: Parts): Pump {
+  const { store, world, ledger, boot, events } = parts;
+  const lines = new Map<SessionId, Line>();
+  const sends = new Set<Promise<unknown>>();
+  const rooms = new Map<string, { free: number; waiting: (() => void)[] }>();
+  const closing = new AbortController();
+  let isOpen = false;
+
+  function tell(item: OutboxItem): void {
+    const { id, session, now } = item;
+    const why = "why" in now && now.why !== undefined ? { why: now.why } : {};
+    events.emit({ type: "item", item: id, session, state: now.state, ...why });
+  }
+
+  async function work(session: SessionId, line: Line, first: OutboxItem | null): Promise<void> {
+    let item = first;
+    for (;;) {
+      if (item !== null) await settle(item, await send(item));
+      item = null;
+      if (!line.more || !isOpen) break;
+      line.more = false;
+      const next = await store.nextItem(session);
+      if (next === null) continue;
+      line.more = true;
+      item = await take(next, line);
+    }
+    lines.delete(session);
+  }
+
+  /** Waits until the item is due, then stores that it is being sent; null when it must be looked up again. */
+  async function take(item: OutboxItem, line: Line): Promise<OutboxItem | null> {
+    if (item.now.state !== "pending") throw new Bug(`item ${item.id} is ${item.now.state}, not pending`);
+    if (item.now.dueAt > world.now()) {
+      line.nap = childOf(closing.signal);
+      await world.sleep(item.now.dueAt, line.nap.signal);
+      line.nap.abort();
+      line.nap = null;
+      return null;
+    }
+    const taken = advanceItem(item, { type: "taken", boot });
+    return (await ledger.keep([{ put: "item", item: taken }])) === "committed" ? taken : null;
+  }
+
+  async function send(item: OutboxItem): Promise<SendResult> {
+    const platform = platformOf(parts, item.to);
+    if (platform === null) {
+      return {
+        type: "retry",
+        afterMs: limits.retryMaxMs,
+        why: `${item.to.platform} is not among the configured platforms`,
+      };
+    }
+    const leave = await enter(`${platform.name}/${platform.account}`);
+    const own = childOf(parts.closing);
+    const silence = world
+      .sleep(later(world.now(), limits.sendMs), own.signal)
+      .then((): SendResult => ({ type: "unknown", why: "the platform did not answer" }));
+    const answer = Promise.race([platform.send(item, own.signal), silence]);
+    sends.add(answer);
+    try {
+      return await answer;
+    } finally {
+      sends.delete(answer);
+      own.abort();
+      leave();
+    }
+  }
+
+  /** Bounds how many requests one account has under way. */
+  async function enter(account: string): Promise<() => void> {
+    let room = rooms.get(account);
+    if (room === undefined) rooms.set(account, (room = { free: limits.sendsMax, waiting: [] }));
+    const here = room;
+    if (here.free > 0) here.free--;
+    else await new Promise<void>((resolve) => here.waiting.push(resolve));
+    return () => {
+      const next = here.waiting.shift();
+      if (next === undefined) here.free++;
+      else next();
+    };
+  }
+
+  async function settle(item: OutboxItem, result: SendResult): Promise<void> {
+    const at = world.now();
+    let answered = advanceItem(item, { type: "answered", result, at, chance: world.chance() });
+    if (answered.now.state === "in-doubt") {
+      const { attempts } = answered.now;
+      const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
+      if (decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, attempts) === "resend") {
+        const dueAt = later(at, retryPauseMs(attempts, world.chance()));
+        answered = { ...advanceItem(answered, { type: "resent", at: dueAt }), version: item.version + 1 };
+      }
+    }
+    await ledger.keep([{ put: "item", item: answered }]);
+    tell(answered);
+    const line = lines.get(item.session);
+    if (answered.now.state === "pending" && line !== undefined) line.more = true;
+  }
+
+  function start(session: SessionId, line: Line, first: OutboxItem | null): void {
+    work(session, line, first).catch(parts.broken);
+  }
+
+  function poke(session: SessionId): void {
+    const line = lines.get(session);
+    if (line !== undefined) {
+      line.more = true;
+      line.nap?.abort();
+    } else if (isOpen) {
+      const made: Line = { more: true, nap: null };
+      lines.set(session, made);
+      start(session, made, null);
+    }
+  }
+
+  return {
+    reserve(session) {
+      if (lines.has(session) || !isOpen) return { free: false, send: () => poke(session) };
+      const line: Line = { more: false, nap: null };
+      lines.set(session, line);
+      return {
+        free: true,
+        send(item, more) {
+          line.more ||= more;
+          start(session, line, item);
+        },
+      };
+    },
+    poke,
+    open(waiting) {
+      isOpen = true;
+      for (const session of waiting) poke(session);
+    },
+    async close() {
+      isOpen = false;
+      closing.abort();
+      await Promise.allSettled(sends);
+    },
+  };
+}

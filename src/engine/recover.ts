@@ -1,0 +1,93 @@
+// The one way to start: take over what dead boots held. Reads the unfinished, asks core what becomes of it, and stores
+// all of it in one commit before anything runs.
+
+import type { Change } from "../core/change.ts";
+import { Bug, type SessionId, type TurnId } from "../core/ids.ts";
+import { madeProgress } from "../core/journal.ts";
+import { decideInDoubt } from "../core/outbox.ts";
+import { type Boot, type HeldTurn, decideItem, decideTurns } from "../core/recovery.ts";
+import type { Session } from "../core/session.ts";
+import { type Parts, platformOf, settingsOf } from "./parts.ts";
+import { writeReply } from "./replies.ts";
+
+export type Recovered = {
+  readonly turns: number;
+  readonly items: number;
+  readonly hold: TurnId | null;
+  readonly runnable: readonly Session[];
+  readonly sendable: readonly SessionId[];
+};
+
+export async function recover(parts: Parts, self: Boot): Promise<Recovered> {
+  const { store, ledger } = parts;
+  const dead = await store.deadBoots();
+  const turns = await turnChanges(parts, self, dead);
+  const items = await itemChanges(parts, dead);
+  const changes = [...turns.changes, ...items];
+  if (changes.length > 0) {
+    const result = await ledger.keep(changes);
+    if (result !== "committed") throw new Bug(`recovery was refused: ${result}`);
+  }
+  const runnable: Session[] = [];
+  for (const id of await store.runnable()) {
+    const session = await store.session(id);
+    if (session !== null) runnable.push(session);
+  }
+  return { turns: turns.count, items: items.length, hold: turns.hold, runnable, sendable: await store.sendable() };
+}
+
+async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
+  const { store, world } = parts;
+  const sessions = new Map<TurnId, Session>();
+  const held: HeldTurn[] = [];
+  for (const boot of dead) {
+    for (const turn of await store.heldTurns(boot.id)) {
+      const session = await store.session(turn.session);
+      if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
+      sessions.set(turn.id, session);
+      const journal = await store.journalOf(turn.id);
+      held.push({ turn, boot, progressed: madeProgress(journal), strikes: await store.strikes(session.key) });
+    }
+  }
+  const { turns, hold } = decideTurns(held, self.machine, world.now());
+  const changes: Change[] = [];
+  for (const { type, turn, strikes } of turns) {
+    const session = sessions.get(turn.id);
+    if (session === undefined) throw new Bug(`no session for turn ${turn.id}`);
+    changes.push({ put: "turn", turn });
+    if (type === "convicted") changes.push({ drop: "strikes", key: session.key }, ...sorry(parts, session, turn.id));
+    else if (strikes > 0) changes.push({ put: "strikes", key: session.key, strikes });
+  }
+  return { changes, hold, count: turns.length };
+}
+
+/** The answer of a turn that was given up. */
+function sorry(parts: Parts, session: Session, turn: TurnId): readonly Change[] {
+  const text =
+    "I had to give this up: the gateway broke down three times while working on it. The rest of our conversation is not affected; please try it in another way.";
+  const at = parts.world.now();
+  const reply = {
+    id: turn,
+    session: session.id,
+    turn,
+    to: session.address,
+    role: "assistant",
+    text,
+    parts: [text],
+    at,
+  } as const;
+  return writeReply(reply, null).changes;
+}
+
+async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonly Change[]> {
+  const changes: Change[] = [];
+  for (const boot of dead) {
+    for (const item of await parts.store.heldItems(boot.id)) {
+      const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
+      const attempts = item.now.state === "sending" ? item.now.attempts : 0;
+      const doubt = decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, attempts);
+      changes.push({ put: "item", item: decideItem(item, doubt, parts.world.now()) });
+    }
+  }
+  return changes;
+}

@@ -1,0 +1,53 @@
+// Runs one tool call between its two journal entries. How a call cut short by a death is taken up again was decided from
+// its declared effect; here it is only done. A tool that never answers is honest about it: its outcome is unknown.
+
+import { sentenceOf } from "../core/fault.ts";
+import { later } from "../core/ids.ts";
+import type { CallMode, ToolCall, ToolResult } from "../core/journal.ts";
+import { limits } from "../core/limits.ts";
+import type { Tool, ToolContext } from "../ports/tool.ts";
+import { childOf } from "./abort.ts";
+import type { Parts } from "./parts.ts";
+import type { Running } from "./turns.ts";
+
+/** `aborted`: the turn is broken off; whatever the tool still does is taken up by the next attempt. */
+export async function runCall(
+  parts: Parts,
+  running: Running,
+  call: ToolCall,
+  mode: CallMode,
+  key: string,
+): Promise<ToolResult | "aborted"> {
+  const tool = parts.agent.tools.find((one) => one.name === call.tool);
+  if (tool === undefined) return { type: "failed", why: `there is no tool named ${call.tool}` };
+  const stop = running.abort.signal;
+  const own = childOf(stop);
+  const context: ToolContext = { session: running.session.id, key, fence: running.session.fence, signal: own.signal };
+  const limit = async (): Promise<ToolResult | "aborted"> => {
+    const ms = tool.timeoutMs ?? limits.toolMs;
+    await parts.world.sleep(later(parts.world.now(), ms), own.signal);
+    if (!stop.aborted) return { type: "unknown", why: `it did not finish within ${Math.round(ms / 1000)} s` };
+    // A tool that tells what became of it saves the next attempt from not knowing.
+    if (tool.effect !== "pure") {
+      await parts.world.sleep(later(parts.world.now(), limits.toolGraceMs), parts.closing);
+    }
+    return "aborted";
+  };
+  const result = await Promise.race([work(tool, call, mode, context), limit()]);
+  own.abort();
+  return result;
+}
+
+async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<ToolResult> {
+  try {
+    if (mode === "check") {
+      const found = await tool.check?.(call.input, context);
+      if (found) return found;
+      if (found === undefined)
+        return { type: "unknown", why: "the gateway died while this ran and it cannot be checked" };
+    }
+    return await tool.run(call.input, context);
+  } catch (error) {
+    return { type: "failed", why: sentenceOf(error) };
+  }
+}

@@ -1,0 +1,331 @@
+// Runs one turn from its claim to its end, its question, or its parking place. Every step is stored before the next one
+// begins; what to do next is always computed from the journal. Whoever moved the turn meanwhile wins: a refused commit
+// ends the run without a word.
+
+import type { Change } from "../core/change.ts";
+import { sentenceOf } from "../core/fault.ts";
+import { type TurnId, later, unreachable } from "../core/ids.ts";
+import {
+  type CallMode,
+  type Entry,
+  type ToolCall,
+  type ToolEffect,
+  type ToolResult,
+  decideNext,
+  madeProgress,
+} from "../core/journal.ts";
+import { limits } from "../core/limits.ts";
+import { type OutboxItem, retryPauseMs } from "../core/outbox.ts";
+import type { Session } from "../core/session.ts";
+import { type Turn, type TurnEvent, advanceTurn } from "../core/turn.ts";
+import type { AgentJob, Step } from "../ports/agent.ts";
+import { childOf } from "./abort.ts";
+import { type Draft, draft } from "./drafts.ts";
+import { type Parts, platformOf } from "./parts.ts";
+import type { Outlet } from "./pump.ts";
+import { type Reply, writeReply } from "./replies.ts";
+import type { Wakeable } from "./timers.ts";
+import { runCall } from "./tools.ts";
+
+/** Why a running turn is broken off. `cancelled`: its end is stored already. `superseded`: a newer message took its place. */
+export type Interruption = "shutdown" | "cancelled" | "superseded";
+
+export type Running = {
+  turn: Turn;
+  readonly session: Session;
+  readonly abort: AbortController;
+  steps: number;
+  /** Messages wait that should join at the next step. */
+  join: boolean;
+  /** Called at the first result of this run. */
+  readonly progressed: () => void;
+};
+
+/** Somebody else moved the turn; there is nothing left to do here. */
+class Superseded extends Error {}
+
+export type Runner = (running: Running, journal: readonly Entry[]) => Promise<void>;
+
+export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
+  return async (running, past) => {
+    const preview = draft(platformOf(parts, running.session.address), running.session.address, parts.world);
+    const run = turnRun(parts, outlet, timers, running, [...past], preview);
+    try {
+      preview.show("");
+      while (await run.advance());
+    } catch (error) {
+      if (!(error instanceof Superseded)) throw error;
+    } finally {
+      preview.end();
+    }
+  };
+}
+
+function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Running, journal: Entry[], preview: Draft) {
+  const { world, ledger, agent, events } = parts;
+  const { session } = running;
+  const { signal } = running.abort;
+  const begunHere = new Set<string>();
+  let failures = 0;
+
+  const effectOf = (name: string): ToolEffect => agent.tools.find((tool) => tool.name === name)?.effect ?? "pure";
+
+  /** One commit of this turn: refused when the turn or its session moved on without us. */
+  async function record(entries: readonly Entry[], more: readonly Change[] = []): Promise<void> {
+    const { id, version } = running.turn;
+    const at = world.now();
+    const changes: Change[] = [{ check: "turn", turn: id, version, session: session.id, fence: session.fence }];
+    for (const [i, entry] of entries.entries())
+      changes.push({ put: "entry", turn: id, n: journal.length + i, at, entry });
+    const result = await ledger.keep([...changes, ...more]);
+    if (result !== "committed") throw new Superseded();
+    journal.push(...entries);
+    if (madeProgress(entries)) running.progressed();
+  }
+
+  async function move(event: TurnEvent, entries: readonly Entry[] = [], more: readonly Change[] = []): Promise<void> {
+    const turn = advanceTurn(running.turn, event);
+    await record(entries, [{ put: "turn", turn }, ...more]);
+    running.turn = turn;
+  }
+
+  async function say(
+    event: TurnEvent,
+    entries: readonly Entry[],
+    reply: Omit<Reply, "session" | "turn" | "to" | "parts" | "at" | "role">,
+    more: readonly Change[] = [],
+  ): Promise<void> {
+    const to = session.address;
+    const texts = reply.text === "" ? [] : (platformOf(parts, to)?.parts(reply.text) ?? [reply.text]);
+    const slot = outlet.reserve(session.id);
+    const whole: Reply = {
+      ...reply,
+      session: session.id,
+      turn: running.turn.id,
+      to,
+      role: "assistant",
+      parts: texts,
+      at: world.now(),
+    };
+    const written = writeReply(whole, slot.free ? parts.boot : null);
+    let taken: OutboxItem | null = null;
+    try {
+      await move(event, entries, [...written.changes, ...more]);
+      taken = written.taken;
+    } finally {
+      preview.end();
+      slot.send(taken, taken !== null && written.more);
+    }
+  }
+
+  async function end(
+    outcome: "replied" | "failed",
+    text: string,
+    why?: string,
+    entries: readonly Entry[] = [],
+  ): Promise<false> {
+    const at = world.now();
+    const event: TurnEvent = {
+      type: "ended",
+      outcome: text === "" ? "silent" : outcome,
+      ...(why === undefined ? {} : { why }),
+      at,
+    };
+    // Deaths are counted only for turns that were resumed, so a first attempt has no row to clear.
+    const clear: Change[] = running.turn.attempt > 1 ? [{ drop: "strikes", key: session.key }] : [];
+    await say(event, entries, { id: running.turn.id, text }, clear);
+    events.emit({
+      type: "turn-ended",
+      session: session.id,
+      turn: running.turn.id,
+      outcome: event.outcome,
+      ...(why === undefined ? {} : { why }),
+    });
+    return false;
+  }
+
+  function fail(why: string): Promise<false> {
+    return end("failed", `I could not finish this: ${why}`, why);
+  }
+
+  async function stepAside(): Promise<false> {
+    const why = signal.reason as Interruption;
+    const { id, session: of } = running.turn;
+    switch (why) {
+      case "shutdown":
+        await move({ type: "parked", cause: "shutdown", at: world.now() });
+        events.emit({ type: "turn-parked", session: of, turn: id });
+        return false;
+      case "superseded":
+        await move({ type: "ended", outcome: "cancelled", why: "a newer message took its place", at: world.now() });
+        events.emit({ type: "turn-ended", session: of, turn: id, outcome: "cancelled" });
+        return false;
+      case "cancelled":
+        return false;
+      default:
+        return unreachable(why);
+    }
+  }
+
+  /** Messages that came meanwhile become part of this turn; their own turns end as answered by it. */
+  async function join(): Promise<void> {
+    running.join = false;
+    const waiting = await parts.store.queuedTurns(session.id, limits.joinsMax);
+    if (waiting.length === 0) return;
+    const ended = waiting.map((turn) => advanceTurn(turn, { type: "ended", outcome: "joined", at: world.now() }));
+    await record(
+      waiting.map((turn) => ({ type: "joined", message: turn.input })),
+      ended.map((turn) => ({ put: "turn", turn })),
+    );
+    for (const turn of ended)
+      events.emit({ type: "turn-ended", session: session.id, turn: turn.id, outcome: "joined" });
+  }
+
+  async function takeStep(): Promise<boolean> {
+    const step = await askAgent(parts, running, journal, preview);
+    if (step === "aborted") return true;
+    if (step.type === "failed") return afterFailure(step);
+    failures = 0;
+    running.steps++;
+    if (step.type === "asked") return ask(step);
+    const { text, calls, final, data } = step;
+    const said: Entry = { type: "said", text, calls, final, ...(data === undefined ? {} : { data }) };
+    if (final && calls.length === 0) return end("replied", text, undefined, [said]);
+    await record([said, ...intentOf(calls[0])]);
+    return true;
+  }
+
+  async function afterFailure(step: Step & { type: "failed" }): Promise<boolean> {
+    failures++;
+    world.log("warn", "the agent failed a step", { turn: running.turn.id, why: step.why, failures });
+    if (step.retry === "never" || failures >= limits.stepFailuresMax) return fail(step.why);
+    await world.sleep(later(world.now(), retryPauseMs(failures, world.chance())), signal);
+    return true;
+  }
+
+  async function ask(step: Step & { type: "asked" }): Promise<false> {
+    const n = journal.length;
+    const question = `${running.turn.id}.q${n}`;
+    const until = Math.min(step.until, later(world.now(), limits.questionMaxMs)) as typeof step.until;
+    const entry: Entry = { type: "asked", question, text: step.text, choices: step.choices };
+    const timer: Change = {
+      put: "timer",
+      timer: { id: question, session: session.id, turn: running.turn.id, dueAt: until, text: "" },
+    };
+    const reply = { id: question, text: step.text, question: { id: question, choices: step.choices } };
+    await say({ type: "asked", question, until }, [entry], reply, [timer]);
+    timers.poke();
+    events.emit({ type: "turn-waiting", session: session.id, turn: running.turn.id, until });
+    return false;
+  }
+
+  /** The intent is stored with whatever comes right before it, so that it costs no commit of its own. */
+  function intentOf(call: ToolCall | undefined): Entry[] {
+    if (call === undefined || effectOf(call.tool) === "pure") return [];
+    begunHere.add(call.call);
+    return [{ type: "tool-begun", call: call.call, effect: effectOf(call.tool) }];
+  }
+
+  /** Results of calls that ran together are one commit, with the intent of the call that follows. */
+  async function endCalls(done: readonly { readonly call: ToolCall; readonly result: ToolResult }[]): Promise<void> {
+    const ended = done.map(({ call, result }): Entry => ({ type: "tool-ended", call: call.call, result }));
+    const next = decideNext([...journal, ...ended], effectOf, begunHere);
+    const following = next.type === "call" && next.calls[0]?.mode === "first" ? intentOf(next.calls[0].call) : [];
+    const wakes = done.flatMap(({ call, result }): Change[] => {
+      if (result.type !== "ok" || result.wake === undefined) return [];
+      const { at, text } = result.wake;
+      const id = callKey(running.turn.id, call);
+      return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: at, text } }];
+    });
+    await record([...ended, ...following], wakes);
+    if (wakes.length > 0) timers.poke();
+    for (const { call, result } of done) {
+      events.emit({ type: "tool-ended", turn: running.turn.id, tool: call.tool, result: result.type });
+    }
+  }
+
+  async function makeCalls(calls: readonly { readonly call: ToolCall; readonly mode: CallMode }[]): Promise<true> {
+    const made = await Promise.all(
+      calls.map(async ({ call, mode }) => {
+        const result = await runCall(parts, running, call, mode, callKey(running.turn.id, call));
+        return result === "aborted" ? [] : [{ call, result }];
+      }),
+    );
+    const done = made.flat();
+    if (done.length > 0) await endCalls(done);
+    return true;
+  }
+
+  return {
+    /** Does one thing; false when the run is over. */
+    async advance(): Promise<boolean> {
+      if (signal.aborted) return stepAside();
+      if (journal.length > limits.entriesMax) return fail(`it took more than ${limits.entriesMax} steps`);
+      const next = decideNext(journal, effectOf, begunHere);
+      switch (next.type) {
+        case "step":
+          if (running.join) await join();
+          return takeStep();
+        case "call":
+          return makeCalls(next.calls);
+        case "give-up": {
+          const why = "the gateway died while this ran, so nobody knows whether it happened";
+          await endCalls([{ call: next.call, result: { type: "unknown", why } }]);
+          return true;
+        }
+        case "finish":
+          return end("replied", next.text);
+        case "wait":
+          return false;
+        default:
+          return unreachable(next);
+      }
+    },
+  };
+}
+
+/** Stable over all attempts of one call. */
+function callKey(turn: TurnId, call: ToolCall): string {
+  return `${turn}:${call.call}`;
+}
+
+/** One step of the agent, given up when it is aborted or has been silent too long; a late answer is then ignored. */
+async function askAgent(
+  parts: Parts,
+  running: Running,
+  journal: readonly Entry[],
+  preview: Draft,
+): Promise<Step | "aborted"> {
+  const { world, agent, archive } = parts;
+  const { turn, session, abort } = running;
+  const step = childOf(abort.signal);
+  let lastSign = world.now();
+  const job: AgentJob = {
+    session: session.id,
+    address: session.address,
+    turn: turn.id,
+    attempt: turn.attempt,
+    input: turn.input,
+    journal,
+    history: (limit) => archive.history(session.id, limit),
+    now: () => world.now(),
+    pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
+    draft(text) {
+      lastSign = world.now();
+      if (!step.signal.aborted) preview.show(text);
+    },
+  };
+  const silence = async (): Promise<Step> => {
+    while (!step.signal.aborted && world.now() < later(lastSign, limits.stepSilenceMs)) {
+      await world.sleep(later(lastSign, limits.stepSilenceMs), step.signal);
+    }
+    return { type: "failed", retry: "later", why: "the agent gave no sign of life for too long" };
+  };
+  const answer = agent
+    .step(job, step.signal)
+    .catch((error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }));
+  const given = await Promise.race([answer, silence()]);
+  const aborted = abort.signal.aborted;
+  step.abort();
+  return aborted ? "aborted" : given;
+}
