@@ -30,14 +30,14 @@ test("an unreachable case names what reached it", () => {
 table(
   "the sentence of anything thrown",
   [
-    { name: "an error", thrown: new Error("it broke"), then: "it broke" },
-    { name: "a fault", thrown: new Fault("busy", "Try again."), then: "Try again." },
-    { name: "a string", thrown: "plain", then: "plain" },
-    { name: "nothing", thrown: undefined, then: "undefined" },
-    { name: "null", thrown: null, then: "null" },
-    { name: "a number", thrown: 7, then: "7" },
+    { name: "an error", thrown: new Error("it broke"), gives: "it broke" },
+    { name: "a fault", thrown: new Fault("busy", "Try again."), gives: "Try again." },
+    { name: "a string", thrown: "plain", gives: "plain" },
+    { name: "nothing", thrown: undefined, gives: "undefined" },
+    { name: "null", thrown: null, gives: "null" },
+    { name: "a number", thrown: 7, gives: "7" },
   ],
-  ({ thrown, then }) => {
-    assert.equal(sentenceOf(thrown), then);
+  ({ thrown, gives }) => {
+    assert.equal(sentenceOf(thrown), gives);
   },
 );

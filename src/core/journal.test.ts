@@ -29,7 +29,7 @@ type NextCase = {
   readonly journal: readonly Entry[];
   /** Calls begun in this life. */
   readonly here?: readonly string[];
-  readonly then: NextAction;
+  readonly gives: NextAction;
 };
 
 const one = (id: string, tool: string, mode: "first" | "again" | "check"): NextAction => ({
@@ -48,33 +48,33 @@ const afterDeath: Record<ToolEffect, NextAction> = {
 const byEffect: readonly NextCase[] = effects.flatMap((effect): NextCase[] => {
   const wanted = said("let me see", [call("1", effect)]);
   return [
-    { name: `${effect}, not begun → first`, journal: [wanted], then: one("1", effect, "first") },
+    { name: `${effect}, not begun → first`, journal: [wanted], gives: one("1", effect, "first") },
     {
       name: `${effect}, begun in this life → first`,
       journal: [wanted, begun("1", effect)],
       here: ["1"],
-      then: one("1", effect, "first"),
+      gives: one("1", effect, "first"),
     },
     {
       name: `${effect}, begun in another life → by its effect`,
       journal: [wanted, begun("1", effect)],
-      then: afterDeath[effect],
+      gives: afterDeath[effect],
     },
     {
       name: `${effect}, begun in another life and resumed → by its effect`,
       journal: [wanted, begun("1", effect), resumed],
-      then: afterDeath[effect],
+      gives: afterDeath[effect],
     },
-    { name: `${effect}, ended → step`, journal: [wanted, begun("1", effect), ended("1")], then: { type: "step" } },
+    { name: `${effect}, ended → step`, journal: [wanted, begun("1", effect), ended("1")], gives: { type: "step" } },
     {
       name: `${effect}, ended as unknown → step`,
       journal: [wanted, begun("1", effect), unknown("1")],
-      then: { type: "step" },
+      gives: { type: "step" },
     },
     {
       name: `${effect}, ended, in a final step → finish`,
       journal: [said("done", [call("1", effect)], true), begun("1", effect), ended("1")],
-      then: { type: "finish", text: "done" },
+      gives: { type: "finish", text: "done" },
     },
   ];
 });
@@ -87,7 +87,7 @@ table(
     {
       name: "pure calls run together",
       journal: [said("", [call("1", "pure1"), call("2", "pure2"), call("3", "pure1")])],
-      then: {
+      gives: {
         type: "call",
         calls: [
           { call: call("1", "pure1"), mode: "first" },
@@ -99,7 +99,7 @@ table(
     {
       name: "pure calls run together up to the first that is not",
       journal: [said("", [call("1", "pure"), call("2", "pure"), call("3", "keyed"), call("4", "pure")])],
-      then: {
+      gives: {
         type: "call",
         calls: [
           { call: call("1", "pure"), mode: "first" },
@@ -110,7 +110,7 @@ table(
     {
       name: "of pure calls only the open ones run",
       journal: [said("", [call("1", "pure"), call("2", "pure"), call("3", "pure")]), ended("2")],
-      then: {
+      gives: {
         type: "call",
         calls: [
           { call: call("1", "pure"), mode: "first" },
@@ -118,37 +118,37 @@ table(
         ],
       },
     },
-    { name: "others run one by one", journal: [two("keyed", "keyed")], then: one("1", "keyed", "first") },
-    { name: "in their order", journal: [two("once", "pure")], then: one("1", "once", "first") },
+    { name: "others run one by one", journal: [two("keyed", "keyed")], gives: one("1", "keyed", "first") },
+    { name: "in their order", journal: [two("once", "pure")], gives: one("1", "once", "first") },
     {
       name: "the next after the first ended",
       journal: [two("once", "once"), begun("1", "once"), ended("1")],
-      then: one("2", "once", "first"),
+      gives: one("2", "once", "first"),
     },
     {
       name: "what was cut short comes before what was not begun",
       journal: [two("checkable", "pure"), begun("1", "checkable")],
-      then: one("1", "checkable", "check"),
+      gives: one("1", "checkable", "check"),
     },
     {
       name: "after giving up, the rest goes on",
       journal: [two("once", "keyed"), begun("1", "once"), resumed, unknown("1")],
-      then: one("2", "keyed", "first"),
+      gives: one("2", "keyed", "first"),
     },
     {
       name: "the effect on record counts, whatever the tool says today",
       journal: [said("", [call("1", "pure")]), begun("1", "once")],
-      then: { type: "give-up", call: call("1", "pure") },
+      gives: { type: "give-up", call: call("1", "pure") },
     },
     {
       name: "calls of earlier steps are over",
       journal: [two("pure", "pure"), ended("1"), ended("2"), said("", [call("3", "keyed")])],
-      then: one("3", "keyed", "first"),
+      gives: one("3", "keyed", "first"),
     },
     {
       name: "an id that a model uses again in a later step is a new call",
       journal: [said("", [call("1", "once")]), begun("1", "once"), ended("1"), said("", [call("1", "once")])],
-      then: one("1", "once", "first"),
+      gives: one("1", "once", "first"),
     },
   ] satisfies NextCase[],
   check,
@@ -157,75 +157,75 @@ table(
 table(
   "next: words and questions",
   [
-    { name: "nothing yet → step", journal: [], then: { type: "step" } },
-    { name: "only resumed → step", journal: [resumed], then: { type: "step" } },
-    { name: "only a joined message → step", journal: [joined], then: { type: "step" } },
-    { name: "said, not final → step", journal: [said("thinking")], then: { type: "step" } },
-    { name: "said, final → finish", journal: [said("bye", [], true)], then: { type: "finish", text: "bye" } },
-    { name: "final with nothing to say → finish", journal: [said("", [], true)], then: { type: "finish", text: "" } },
+    { name: "nothing yet → step", journal: [], gives: { type: "step" } },
+    { name: "only resumed → step", journal: [resumed], gives: { type: "step" } },
+    { name: "only a joined message → step", journal: [joined], gives: { type: "step" } },
+    { name: "said, not final → step", journal: [said("thinking")], gives: { type: "step" } },
+    { name: "said, final → finish", journal: [said("bye", [], true)], gives: { type: "finish", text: "bye" } },
+    { name: "final with nothing to say → finish", journal: [said("", [], true)], gives: { type: "finish", text: "" } },
     {
       name: "final and resumed → finish, not said again",
       journal: [said("bye", [], true), resumed],
-      then: { type: "finish", text: "bye" },
+      gives: { type: "finish", text: "bye" },
     },
     {
       name: "final with an open call → the call first",
       journal: [said("bye", [call("1", "keyed")], true)],
-      then: one("1", "keyed", "first"),
+      gives: one("1", "keyed", "first"),
     },
-    { name: "asked → wait", journal: [asked("q1")], then: { type: "wait", question: "q1" } },
-    { name: "asked and resumed → wait", journal: [asked("q1"), resumed], then: { type: "wait", question: "q1" } },
-    { name: "answered → step", journal: [asked("q1"), answered("q1", "a")], then: { type: "step" } },
-    { name: "expired → step", journal: [asked("q1"), answered("q1", null)], then: { type: "step" } },
+    { name: "asked → wait", journal: [asked("q1")], gives: { type: "wait", question: "q1" } },
+    { name: "asked and resumed → wait", journal: [asked("q1"), resumed], gives: { type: "wait", question: "q1" } },
+    { name: "answered → step", journal: [asked("q1"), answered("q1", "a")], gives: { type: "step" } },
+    { name: "expired → step", journal: [asked("q1"), answered("q1", null)], gives: { type: "step" } },
     {
       name: "the answer to an earlier question is not this one's",
       journal: [asked("q1"), answered("q1", "a"), asked("q2")],
-      then: { type: "wait", question: "q2" },
+      gives: { type: "wait", question: "q2" },
     },
     {
       name: "asked after tool calls → wait",
       journal: [said("", [call("1", "pure")]), ended("1"), asked("q1")],
-      then: { type: "wait", question: "q1" },
+      gives: { type: "wait", question: "q1" },
     },
     {
       name: "said after an answer → as said",
       journal: [asked("q1"), answered("q1", "b"), said("b it is", [], true)],
-      then: { type: "finish", text: "b it is" },
+      gives: { type: "finish", text: "b it is" },
     },
-    { name: "joined after a step → step", journal: [said("thinking"), joined], then: { type: "step" } },
+    { name: "joined after a step → step", journal: [said("thinking"), joined], gives: { type: "step" } },
     {
       name: "joined between calls → the open call first",
       journal: [said("", [call("1", "keyed")]), joined],
-      then: one("1", "keyed", "first"),
+      gives: one("1", "keyed", "first"),
     },
   ] satisfies NextCase[],
   check,
 );
 
-function check({ journal, here, then }: NextCase): void {
-  assert.deepEqual(decideNext(journal, effectOf, new Set(here ?? [])), then);
+function check({ journal, here, gives }: NextCase): void {
+  assert.deepEqual(decideNext(journal, effectOf, new Set(here ?? [])), gives);
 }
 
 table(
   "progress since the last start",
   [
-    { name: "nothing", journal: [], then: false },
-    { name: "a step", journal: [said("x")], then: true },
-    { name: "a tool result", journal: [said("", [call("1", "once")]), resumed, ended("1")], then: true },
+    { name: "nothing", journal: [], gives: false },
+    { name: "a step", journal: [said("x")], gives: true },
+    { name: "a tool result", journal: [said("", [call("1", "once")]), resumed, ended("1")], gives: true },
     {
       name: "a failed tool is a result",
       journal: [resumed, { type: "tool-ended", call: "1", result: { type: "failed", why: "no" } }],
-      then: true,
+      gives: true,
     },
-    { name: "a step before the last start", journal: [said("x"), resumed], then: false },
-    { name: "only the last start counts", journal: [resumed, said("x"), resumed], then: false },
-    { name: "a beginning is none", journal: [resumed, begun("1", "once")], then: false },
-    { name: "a recovered unknown is none", journal: [resumed, unknown("1")], then: false },
-    { name: "a joined message is none", journal: [resumed, joined], then: false },
-    { name: "an answer from the user is none", journal: [resumed, answered("q1", "a")], then: false },
-  ] satisfies { name: string; journal: Entry[]; then: boolean }[],
-  ({ journal, then }) => {
-    assert.equal(madeProgress(journal), then);
+    { name: "a step before the last start", journal: [said("x"), resumed], gives: false },
+    { name: "only the last start counts", journal: [resumed, said("x"), resumed], gives: false },
+    { name: "a beginning is none", journal: [resumed, begun("1", "once")], gives: false },
+    { name: "a recovered unknown is none", journal: [resumed, unknown("1")], gives: false },
+    { name: "a joined message is none", journal: [resumed, joined], gives: false },
+    { name: "an answer from the user is none", journal: [resumed, answered("q1", "a")], gives: false },
+  ] satisfies { name: string; journal: Entry[]; gives: boolean }[],
+  ({ journal, gives }) => {
+    assert.equal(madeProgress(journal), gives);
   },
 );
 

@@ -35,40 +35,40 @@ const arrivals = (Object.keys(rooms) as RoomName[]).flatMap((room) =>
   policies.flatMap((policy) =>
     [true, false].flatMap((running) =>
       [true, false].map((queued) => {
-        const then: Arrival = running ? whenRunning[policy] : queued ? "wait" : whenIdle[room];
+        const gives: Arrival = running ? whenRunning[policy] : queued ? "wait" : whenIdle[room];
         const session = `${running ? "running" : "idle"}${queued ? ", others queued" : ""}`;
-        return { name: `${session} · ${room} · ${policy} → ${then}`, room, policy, running, queued, then };
+        return { name: `${session} · ${room} · ${policy} → ${gives}`, room, policy, running, queued, gives };
       }),
     ),
   ),
 );
 
-table("arrival", arrivals, ({ room, policy, running, queued, then }) => {
-  assert.equal(decideArrival({ running, queued }, rooms[room], policy), then);
+table("arrival", arrivals, ({ room, policy, running, queued, gives }) => {
+  assert.equal(decideArrival({ running, queued }, rooms[room], policy), gives);
 });
 
 test("all 72 combinations of an arrival are in the table", () => {
   assert.equal(arrivals.length, 72);
 });
 
-const starts: readonly { suspect: boolean; occupied: boolean; held: boolean; then: Start }[] = [
-  { suspect: false, occupied: false, held: false, then: "start" },
-  { suspect: false, occupied: true, held: false, then: "start" },
-  { suspect: false, occupied: false, held: true, then: "after-quarantine" },
-  { suspect: false, occupied: true, held: true, then: "after-quarantine" },
-  { suspect: true, occupied: false, held: false, then: "start-in-quarantine" },
-  { suspect: true, occupied: false, held: true, then: "start-in-quarantine" },
-  { suspect: true, occupied: true, held: false, then: "after-quarantine" },
-  { suspect: true, occupied: true, held: true, then: "after-quarantine" },
+const starts: readonly { suspect: boolean; occupied: boolean; held: boolean; gives: Start }[] = [
+  { suspect: false, occupied: false, held: false, gives: "start" },
+  { suspect: false, occupied: true, held: false, gives: "start" },
+  { suspect: false, occupied: false, held: true, gives: "after-quarantine" },
+  { suspect: false, occupied: true, held: true, gives: "after-quarantine" },
+  { suspect: true, occupied: false, held: false, gives: "start-in-quarantine" },
+  { suspect: true, occupied: false, held: true, gives: "start-in-quarantine" },
+  { suspect: true, occupied: true, held: false, gives: "after-quarantine" },
+  { suspect: true, occupied: true, held: true, gives: "after-quarantine" },
 ];
 
 table(
   "start",
   starts.map((one) => ({
-    name: `${one.suspect ? "suspect" : "innocent"}, ${one.occupied ? "occupied" : "free"}, ${one.held ? "held" : "not held"} → ${one.then}`,
+    name: `${one.suspect ? "suspect" : "innocent"}, ${one.occupied ? "occupied" : "free"}, ${one.held ? "held" : "not held"} → ${one.gives}`,
     ...one,
   })),
-  ({ suspect, occupied, held, then }) => {
-    assert.equal(decideStart(suspect, { occupied, held }), then);
+  ({ suspect, occupied, held, gives }) => {
+    assert.equal(decideStart(suspect, { occupied, held }), gives);
   },
 );

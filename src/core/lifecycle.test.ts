@@ -55,20 +55,20 @@ const expected: Record<LifecycleEvent["type"], Record<Lifecycle["phase"], Advanc
 
 const pairs = (Object.keys(phases) as Lifecycle["phase"][]).flatMap((phase) =>
   (Object.keys(events) as LifecycleEvent["type"][]).map((event) => {
-    const then = expected[event][phase];
+    const gives = expected[event][phase];
     return {
-      name: `${event} while ${phase} → ${typeof then === "string" ? then : then.life.phase}`,
+      name: `${event} while ${phase} → ${typeof gives === "string" ? gives : gives.life.phase}`,
       phase,
       event,
-      then,
+      gives,
     };
   }),
 );
 
-table("lifecycle: event × phase", pairs, ({ phase, event, then }) => {
+table("lifecycle: event × phase", pairs, ({ phase, event, gives }) => {
   const advance = (): Advance => advanceLifecycle(phases[phase], events[event], drainMs);
-  if (then === "Bug") assert.throws(advance, Bug);
-  else assert.deepEqual(advance(), then === "stays" ? { life: phases[phase], orders: [] } : then);
+  if (gives === "Bug") assert.throws(advance, Bug);
+  else assert.deepEqual(advance(), gives === "stays" ? { life: phases[phase], orders: [] } : gives);
 });
 
 test("every one of the 20 pairs is in the table", () => {

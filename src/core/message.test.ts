@@ -88,39 +88,39 @@ test("half an emoji in an address is neither an error nor mistaken for another h
 table(
   "addresses as people type them",
   [
-    { name: "three parts", text: "web/home/c1", then: { platform: "web", account: "home", chat: "c1" } },
-    { name: "a thread", text: "web/home/c1/7", then: { platform: "web", account: "home", chat: "c1", thread: "7" } },
-    { name: "escaped", text: "web/home/a%2Fb", then: { platform: "web", account: "home", chat: "a/b" } },
+    { name: "three parts", text: "web/home/c1", gives: { platform: "web", account: "home", chat: "c1" } },
+    { name: "a thread", text: "web/home/c1/7", gives: { platform: "web", account: "home", chat: "c1", thread: "7" } },
+    { name: "escaped", text: "web/home/a%2Fb", gives: { platform: "web", account: "home", chat: "a/b" } },
     {
       name: "not escaped but harmless",
       text: "irc/home/#room",
-      then: { platform: "irc", account: "home", chat: "#room" },
+      gives: { platform: "irc", account: "home", chat: "#room" },
     },
-    { name: "nothing", text: "", then: null },
-    { name: "one part", text: "web", then: null },
-    { name: "two parts", text: "web/home", then: null },
-    { name: "five parts", text: "web/home/c1/7/8", then: null },
-    { name: "an empty part", text: "web//c1", then: null },
-    { name: "an empty thread", text: "web/home/c1/", then: null },
-    { name: "a broken escape", text: "web/home/%", then: null },
-    { name: "a broken escape in the thread", text: "web/home/c1/%zz", then: null },
-    { name: "half a character", text: "web/home/%E2%82", then: null },
+    { name: "nothing", text: "", gives: null },
+    { name: "one part", text: "web", gives: null },
+    { name: "two parts", text: "web/home", gives: null },
+    { name: "five parts", text: "web/home/c1/7/8", gives: null },
+    { name: "an empty part", text: "web//c1", gives: null },
+    { name: "an empty thread", text: "web/home/c1/", gives: null },
+    { name: "a broken escape", text: "web/home/%", gives: null },
+    { name: "a broken escape in the thread", text: "web/home/c1/%zz", gives: null },
+    { name: "half a character", text: "web/home/%E2%82", gives: null },
   ],
-  ({ text, then }) => {
-    assert.deepEqual(parseAddress(text), then);
+  ({ text, gives }) => {
+    assert.deepEqual(parseAddress(text), gives);
   },
 );
 
 table(
   "the words of a body",
   [
-    { name: "text", body: { kind: "text", text: "hi\nthere", files: [] }, then: "hi\nthere" },
-    { name: "an answer", body: { kind: "answer", question: "q1", choice: "Tea" }, then: "Tea" },
-    { name: "a command", body: { kind: "command", name: "new", rest: "" }, then: "/new" },
-    { name: "a command with words", body: { kind: "command", name: "new", rest: "a b" }, then: "/new a b" },
-    { name: "a timer", body: { kind: "timer", timer: "x", text: "tea is ready" }, then: "tea is ready" },
-  ] satisfies { name: string; body: Body; then: string }[],
-  ({ body, then }) => {
-    assert.equal(textOf(body), then);
+    { name: "text", body: { kind: "text", text: "hi\nthere", files: [] }, gives: "hi\nthere" },
+    { name: "an answer", body: { kind: "answer", question: "q1", choice: "Tea" }, gives: "Tea" },
+    { name: "a command", body: { kind: "command", name: "new", rest: "" }, gives: "/new" },
+    { name: "a command with words", body: { kind: "command", name: "new", rest: "a b" }, gives: "/new a b" },
+    { name: "a timer", body: { kind: "timer", timer: "x", text: "tea is ready" }, gives: "tea is ready" },
+  ] satisfies { name: string; body: Body; gives: string }[],
+  ({ body, gives }) => {
+    assert.equal(textOf(body), gives);
   },
 );

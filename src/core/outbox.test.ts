@@ -65,21 +65,21 @@ const expected: Record<ItemState["state"], Record<EventName, ItemState | null>> 
 
 const pairs = (Object.keys(states) as ItemState["state"][]).flatMap((state) =>
   (Object.keys(events) as EventName[]).map((event) => {
-    const then = expected[state][event];
-    return { name: `${state} + ${event} → ${then === null ? "Bug" : then.state}`, state, event, then };
+    const gives = expected[state][event];
+    return { name: `${state} + ${event} → ${gives === null ? "Bug" : gives.state}`, state, event, gives };
   }),
 );
 
-table("item: state × event", pairs, ({ state, event, then }) => {
+table("item: state × event", pairs, ({ state, event, gives }) => {
   const item = anItem("i1", { now: states[state], version: 4 });
-  if (then === null) {
+  if (gives === null) {
     assert.throws(
       () => advanceItem(item, events[event]),
       (error) => error instanceof Bug && error.message.includes("i1") && error.message.includes(state),
     );
     return;
   }
-  assert.deepEqual(advanceItem(item, events[event]), { ...item, version: 5, now: then });
+  assert.deepEqual(advanceItem(item, events[event]), { ...item, version: 5, now: gives });
 });
 
 test("every one of the 40 pairs is in the table", () => {
@@ -90,15 +90,15 @@ const oldest = limits.giveUpMs;
 table(
   "item: how long a refusing platform is tried",
   [
-    { name: "just created", age: 0, then: "pending" },
-    { name: "exactly at the age", age: oldest, then: "pending" },
-    { name: "past the age", age: oldest + 1, then: "dead" },
+    { name: "just created", age: 0, gives: "pending" },
+    { name: "exactly at the age", age: oldest, gives: "pending" },
+    { name: "past the age", age: oldest + 1, gives: "dead" },
   ],
-  ({ age, then }) => {
+  ({ age, gives }) => {
     const sending = anItem("i1", { now: states.sending });
     const result = { type: "retry", afterMs: 1, why: "still down" } as const;
     const { now } = advanceItem(sending, { type: "answered", at: at(age), chance: 0, result });
-    assert.equal(now.state, then);
+    assert.equal(now.state, gives);
     assert.match("why" in now ? (now.why ?? "") : "", /still down/, "the reason is kept");
   },
 );
@@ -143,16 +143,16 @@ const often = limits.doubtfulSendsMax;
 table(
   "in doubt",
   [
-    { name: "a key makes a repeat harmless", keyedSend: true, policy: "hold", attempts: 1, then: "resend" },
-    { name: "a key and resend", keyedSend: true, policy: "resend", attempts: 1, then: "resend" },
-    { name: "a key, however often", keyedSend: true, policy: "hold", attempts: 1_000, then: "resend" },
-    { name: "no key: the policy says hold", keyedSend: false, policy: "hold", attempts: 1, then: "hold" },
-    { name: "no key: the policy says resend", keyedSend: false, policy: "resend", attempts: 1, then: "resend" },
-    { name: "no key, the last resend", keyedSend: false, policy: "resend", attempts: often, then: "resend" },
-    { name: "no key, in doubt too often", keyedSend: false, policy: "resend", attempts: often + 1, then: "hold" },
+    { name: "a key makes a repeat harmless", keyedSend: true, policy: "hold", attempts: 1, gives: "resend" },
+    { name: "a key and resend", keyedSend: true, policy: "resend", attempts: 1, gives: "resend" },
+    { name: "a key, however often", keyedSend: true, policy: "hold", attempts: 1_000, gives: "resend" },
+    { name: "no key: the policy says hold", keyedSend: false, policy: "hold", attempts: 1, gives: "hold" },
+    { name: "no key: the policy says resend", keyedSend: false, policy: "resend", attempts: 1, gives: "resend" },
+    { name: "no key, the last resend", keyedSend: false, policy: "resend", attempts: often, gives: "resend" },
+    { name: "no key, in doubt too often", keyedSend: false, policy: "resend", attempts: often + 1, gives: "hold" },
   ] as const,
-  ({ keyedSend, policy, attempts, then }) => {
-    assert.equal(decideInDoubt({ keyedSend }, policy, attempts), then);
+  ({ keyedSend, policy, attempts, gives }) => {
+    assert.equal(decideInDoubt({ keyedSend }, policy, attempts), gives);
   },
 );
 

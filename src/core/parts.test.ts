@@ -157,41 +157,41 @@ test("words that fit are not cut", () => {
 table(
   "parts",
   [
-    { name: "short text is one part", text: "hello\n", textMax: 20, then: ["hello\n"] },
-    { name: "exactly the limit is one part", text: "x".repeat(20), textMax: 20, then: ["x".repeat(20)] },
-    { name: "nothing is one empty part", text: "", textMax: 20, then: [""] },
+    { name: "short text is one part", text: "hello\n", textMax: 20, gives: ["hello\n"] },
+    { name: "exactly the limit is one part", text: "x".repeat(20), textMax: 20, gives: ["x".repeat(20)] },
+    { name: "nothing is one empty part", text: "", textMax: 20, gives: [""] },
     {
       name: "a paragraph is the best place",
       text: `${"first ".repeat(8).trim()}.\n\nsecond one\nthird ${"x".repeat(40)}`,
       textMax: 70,
-      then: [`${"first ".repeat(8).trim()}.\n`, `second one\nthird ${"x".repeat(40)}`],
+      gives: [`${"first ".repeat(8).trim()}.\n`, `second one\nthird ${"x".repeat(40)}`],
     },
     {
       name: "then a line",
       text: "one two three four\nfive six seven eight nine",
       textMax: 36,
-      then: ["one two three four", "five six seven eight nine"],
+      gives: ["one two three four", "five six seven eight nine"],
     },
     {
       name: "then a word",
       text: "one two three four five six seven",
       textMax: 28,
-      then: ["one two three four ", "five six seven"],
+      gives: ["one two three four ", "five six seven"],
     },
     {
       name: "then anywhere",
       text: "x".repeat(30),
       textMax: 20,
-      then: ["x".repeat(12), "x".repeat(18)],
+      gives: ["x".repeat(12), "x".repeat(18)],
     },
     {
       name: "code is closed and opened again",
       text: "look:\n```ts\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\ndone",
       textMax: 40,
-      then: ["look:\n```ts\nlet a = 1;\n```", "```ts\nlet b = 2;\nlet c = 3;\n```\ndone"],
+      gives: ["look:\n```ts\nlet a = 1;\n```", "```ts\nlet b = 2;\nlet c = 3;\n```\ndone"],
     },
   ],
-  ({ text, textMax, then }) => {
-    assert.deepEqual(toParts(text, textMax), then);
+  ({ text, textMax, gives }) => {
+    assert.deepEqual(toParts(text, textMax), gives);
   },
 );

@@ -28,77 +28,77 @@ function show(verdict: TurnVerdict): string {
 type VerdictCase = {
   readonly name: string;
   readonly held: readonly HeldTurn[];
-  readonly then: readonly string[];
+  readonly gives: readonly string[];
   readonly hold?: string;
 };
 
 table(
   "turns of a dead boot",
   [
-    { name: "nothing held", held: [], then: [] },
+    { name: "nothing held", held: [], gives: [] },
 
-    { name: "clean stop", held: [held("a", stopped, 0, "stuck")], then: ["a parked shutdown 0"] },
-    { name: "clean stop, strikes before", held: [held("a", stopped, 2, "stuck")], then: ["a parked shutdown 2"] },
-    { name: "clean stop, progress", held: [held("a", stopped, 1, "progressed")], then: ["a parked shutdown 1"] },
-    { name: "died inside its own stop", held: [held("a", stoppedLate, 2, "stuck")], then: ["a parked shutdown 2"] },
+    { name: "clean stop", held: [held("a", stopped, 0, "stuck")], gives: ["a parked shutdown 0"] },
+    { name: "clean stop, strikes before", held: [held("a", stopped, 2, "stuck")], gives: ["a parked shutdown 2"] },
+    { name: "clean stop, progress", held: [held("a", stopped, 1, "progressed")], gives: ["a parked shutdown 1"] },
+    { name: "died inside its own stop", held: [held("a", stoppedLate, 2, "stuck")], gives: ["a parked shutdown 2"] },
 
-    { name: "crash, first", held: [held("a", crashed, 0, "stuck")], then: ["a parked crash 1"] },
-    { name: "crash, second", held: [held("a", crashed, 1, "stuck")], then: ["a parked crash 2"] },
-    { name: "crash, third, alone", held: [held("a", crashed, 2, "stuck")], then: ["a convicted failed 3"] },
-    { name: "crash with progress", held: [held("a", crashed, 0, "progressed")], then: ["a parked crash 0"] },
-    { name: "crash with progress after two", held: [held("a", crashed, 2, "progressed")], then: ["a parked crash 2"] },
+    { name: "crash, first", held: [held("a", crashed, 0, "stuck")], gives: ["a parked crash 1"] },
+    { name: "crash, second", held: [held("a", crashed, 1, "stuck")], gives: ["a parked crash 2"] },
+    { name: "crash, third, alone", held: [held("a", crashed, 2, "stuck")], gives: ["a convicted failed 3"] },
+    { name: "crash with progress", held: [held("a", crashed, 0, "progressed")], gives: ["a parked crash 0"] },
+    { name: "crash with progress after two", held: [held("a", crashed, 2, "progressed")], gives: ["a parked crash 2"] },
 
-    { name: "power cut", held: [held("a", elsewhere, 0, "stuck")], then: ["a parked crash 0"] },
-    { name: "power cut after two", held: [held("a", elsewhere, 2, "stuck")], then: ["a parked crash 2"] },
-    { name: "power cut with progress", held: [held("a", elsewhere, 2, "progressed")], then: ["a parked crash 2"] },
+    { name: "power cut", held: [held("a", elsewhere, 0, "stuck")], gives: ["a parked crash 0"] },
+    { name: "power cut after two", held: [held("a", elsewhere, 2, "stuck")], gives: ["a parked crash 2"] },
+    { name: "power cut with progress", held: [held("a", elsewhere, 2, "progressed")], gives: ["a parked crash 2"] },
 
     {
       name: "third strike, others made progress: conclusive",
       held: [held("a", crashed, 2, "stuck"), held("b", crashed, 0, "progressed"), held("c", crashed, 1, "progressed")],
-      then: ["a convicted failed 3", "b parked crash 0", "c parked crash 1"],
+      gives: ["a convicted failed 3", "b parked crash 0", "c parked crash 1"],
     },
     {
       name: "third strike, one other without a result: not conclusive, held",
       held: [held("a", crashed, 2, "stuck"), held("b", crashed, 0, "stuck")],
-      then: ["a parked crash 2", "b parked crash 1"],
+      gives: ["a parked crash 2", "b parked crash 1"],
       hold: "a",
     },
     {
       name: "the suspect is found wherever it stands",
       held: [held("b", crashed, 0, "stuck"), held("a", crashed, 2, "stuck")],
-      then: ["b parked crash 1", "a parked crash 2"],
+      gives: ["b parked crash 1", "a parked crash 2"],
       hold: "a",
     },
     {
       name: "two suspects at once: the first is held, nobody convicted",
       held: [held("a", crashed, 2, "stuck"), held("b", crashed, 2, "stuck")],
-      then: ["a parked crash 2", "b parked crash 2"],
+      gives: ["a parked crash 2", "b parked crash 2"],
       hold: "a",
     },
     {
       name: "second strike beside others: no hold yet",
       held: [held("a", crashed, 1, "stuck"), held("b", crashed, 1, "stuck")],
-      then: ["a parked crash 2", "b parked crash 2"],
+      gives: ["a parked crash 2", "b parked crash 2"],
     },
     {
       name: "a suspect at a clean stop beside others",
       held: [held("a", stopped, 2, "stuck"), held("b", stopped, 0, "stuck")],
-      then: ["a parked shutdown 2", "b parked shutdown 0"],
+      gives: ["a parked shutdown 2", "b parked shutdown 0"],
     },
     {
       name: "a suspect at a power cut beside others",
       held: [held("a", elsewhere, 2, "stuck"), held("b", elsewhere, 0, "stuck")],
-      then: ["a parked crash 2", "b parked crash 0"],
+      gives: ["a parked crash 2", "b parked crash 0"],
     },
     {
       name: "boots that died apart do not alibi each other",
       held: [held("a", crashed, 2, "stuck"), held("b", aBoot("b2"), 0, "stuck")],
-      then: ["a convicted failed 3", "b parked crash 1"],
+      gives: ["a convicted failed 3", "b parked crash 1"],
     },
   ] satisfies VerdictCase[],
   (one: VerdictCase) => {
     const verdicts = decideTurns(one.held, "machine-1", at(100));
-    assert.deepEqual(verdicts.turns.map(show), one.then);
+    assert.deepEqual(verdicts.turns.map(show), one.gives);
     assert.equal(verdicts.hold, one.hold === undefined ? null : turnId(one.hold));
     for (const { turn } of verdicts.turns) assert.equal(turn.version, 4, "one commit, one version");
   },
@@ -148,28 +148,28 @@ const states = {
 } as const satisfies Record<ItemState["state"], ItemState>;
 
 const due: ItemState = { state: "pending", dueAt: now, attempts: 2 };
-type ItemCase = { name: string; from: ItemState["state"]; doubt: InDoubtPolicy; then: ItemState; version: number };
+type ItemCase = { name: string; from: ItemState["state"]; doubt: InDoubtPolicy; gives: ItemState; version: number };
 
 table(
   "items of a dead boot",
   [
-    { name: "sending, resend → due at once", from: "sending", doubt: "resend", then: due, version: 6 },
+    { name: "sending, resend → due at once", from: "sending", doubt: "resend", gives: due, version: 6 },
     {
       name: "sending, hold → in doubt",
       from: "sending",
       doubt: "hold",
-      then: { state: "in-doubt", since: now, attempts: 2, why: "the gateway died while sending it" },
+      gives: { state: "in-doubt", since: now, attempts: 2, why: "the gateway died while sending it" },
       version: 6,
     },
-    { name: "in doubt, resend → due at once", from: "in-doubt", doubt: "resend", then: due, version: 6 },
-    { name: "in doubt, hold → stays", from: "in-doubt", doubt: "hold", then: states["in-doubt"], version: 5 },
-    { name: "pending stays", from: "pending", doubt: "resend", then: states.pending, version: 5 },
-    { name: "delivered stays", from: "delivered", doubt: "resend", then: states.delivered, version: 5 },
-    { name: "dead stays", from: "dead", doubt: "resend", then: states.dead, version: 5 },
+    { name: "in doubt, resend → due at once", from: "in-doubt", doubt: "resend", gives: due, version: 6 },
+    { name: "in doubt, hold → stays", from: "in-doubt", doubt: "hold", gives: states["in-doubt"], version: 5 },
+    { name: "pending stays", from: "pending", doubt: "resend", gives: states.pending, version: 5 },
+    { name: "delivered stays", from: "delivered", doubt: "resend", gives: states.delivered, version: 5 },
+    { name: "dead stays", from: "dead", doubt: "resend", gives: states.dead, version: 5 },
   ] satisfies ItemCase[],
-  ({ from, doubt, then, version }) => {
+  ({ from, doubt, gives, version }) => {
     const item = anItem("i1", { now: states[from], version: 5 });
-    assert.deepEqual(decideItem(item, doubt, now), { ...item, version, now: then });
+    assert.deepEqual(decideItem(item, doubt, now), { ...item, version, now: gives });
   },
 );
 

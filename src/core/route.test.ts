@@ -15,9 +15,9 @@ const unknown = (name: string, near: keyof typeof commands | null): Route => ({
 });
 const turn: Route = { type: "turn" };
 
-type RouteCase = { name: string; body: Body; open?: readonly OpenQuestion[]; then: Route };
-function check({ body, open, then }: RouteCase): void {
-  assert.deepEqual(route(anInbound("", { body }), open ?? []), then);
+type RouteCase = { name: string; body: Body; open?: readonly OpenQuestion[]; gives: Route };
+function check({ body, open, gives }: RouteCase): void {
+  assert.deepEqual(route(anInbound("", { body }), open ?? []), gives);
 }
 
 table(
@@ -26,28 +26,32 @@ table(
     ...(Object.keys(commands) as (keyof typeof commands)[]).map((name) => ({
       name: `/${name}`,
       body: text(`/${name}`),
-      then: command(name),
+      gives: command(name),
     })),
-    { name: "with words behind it", body: text("/new please  now"), then: command("new", "please  now") },
-    { name: "with lines behind it", body: text("/new\nfirst\nsecond"), then: command("new", "first\nsecond") },
-    { name: "in capitals", body: text("/HELP"), then: command("help") },
-    { name: "with space around it", body: text("  /stop \n"), then: command("stop") },
-    { name: "to a named bot", body: text("/help@everturn_bot"), then: command("help") },
-    { name: "to a named bot, with words", body: text("/help@bot me"), then: command("help", "me") },
-    { name: "as the platform's own command", body: { kind: "command", name: "stop", rest: "" }, then: command("stop") },
-    { name: "misspelt", body: text("/hepl"), then: unknown("hepl", "help") },
-    { name: "misspelt by one letter", body: text("/statu"), then: unknown("statu", "status") },
-    { name: "unlike any", body: text("/teleport home"), then: unknown("teleport", null) },
-    { name: "a name every object has", body: text("/constructor"), then: unknown("constructor", null) },
+    { name: "with words behind it", body: text("/new please  now"), gives: command("new", "please  now") },
+    { name: "with lines behind it", body: text("/new\nfirst\nsecond"), gives: command("new", "first\nsecond") },
+    { name: "in capitals", body: text("/HELP"), gives: command("help") },
+    { name: "with space around it", body: text("  /stop \n"), gives: command("stop") },
+    { name: "to a named bot", body: text("/help@everturn_bot"), gives: command("help") },
+    { name: "to a named bot, with words", body: text("/help@bot me"), gives: command("help", "me") },
+    {
+      name: "as the platform's own command",
+      body: { kind: "command", name: "stop", rest: "" },
+      gives: command("stop"),
+    },
+    { name: "misspelt", body: text("/hepl"), gives: unknown("hepl", "help") },
+    { name: "misspelt by one letter", body: text("/statu"), gives: unknown("statu", "status") },
+    { name: "unlike any", body: text("/teleport home"), gives: unknown("teleport", null) },
+    { name: "a name every object has", body: text("/constructor"), gives: unknown("constructor", null) },
     {
       name: "another such name",
       body: { kind: "command", name: "toString", rest: "" },
-      then: unknown("toString", null),
+      gives: unknown("toString", null),
     },
     {
       name: "unknown one from the platform",
       body: { kind: "command", name: "stopp", rest: "" },
-      then: unknown("stopp", "stop"),
+      gives: unknown("stopp", "stop"),
     },
   ] satisfies RouteCase[],
   check,
@@ -56,20 +60,24 @@ table(
 table(
   "route: not commands",
   [
-    { name: "plain words", body: text("hello"), then: turn },
-    { name: "a path", body: text("/etc/hosts"), then: turn },
-    { name: "a path with words", body: text("/etc/hosts is empty"), then: turn },
-    { name: "a file at the root", body: text("/vmlinuz.old"), then: turn },
-    { name: "a slash alone", body: text("/"), then: turn },
-    { name: "two slashes", body: text("//help"), then: turn },
-    { name: "a slash and a space", body: text("/ help"), then: turn },
-    { name: "a slash and a number", body: text("/2"), then: turn },
-    { name: "a slash and an emoji", body: text("/👋"), then: turn },
-    { name: "a command in the middle", body: text("say /help"), then: turn },
-    { name: "a word longer than any command", body: text(`/${"a".repeat(33)}`), then: turn },
-    { name: "nothing", body: text(""), then: turn },
-    { name: "a timer", body: { kind: "timer", timer: "x", text: "tea" }, then: turn },
-    { name: "a timer whose text looks like a command", body: { kind: "timer", timer: "x", text: "/stop" }, then: turn },
+    { name: "plain words", body: text("hello"), gives: turn },
+    { name: "a path", body: text("/etc/hosts"), gives: turn },
+    { name: "a path with words", body: text("/etc/hosts is empty"), gives: turn },
+    { name: "a file at the root", body: text("/vmlinuz.old"), gives: turn },
+    { name: "a slash alone", body: text("/"), gives: turn },
+    { name: "two slashes", body: text("//help"), gives: turn },
+    { name: "a slash and a space", body: text("/ help"), gives: turn },
+    { name: "a slash and a number", body: text("/2"), gives: turn },
+    { name: "a slash and an emoji", body: text("/👋"), gives: turn },
+    { name: "a command in the middle", body: text("say /help"), gives: turn },
+    { name: "a word longer than any command", body: text(`/${"a".repeat(33)}`), gives: turn },
+    { name: "nothing", body: text(""), gives: turn },
+    { name: "a timer", body: { kind: "timer", timer: "x", text: "tea" }, gives: turn },
+    {
+      name: "a timer whose text looks like a command",
+      body: { kind: "timer", timer: "x", text: "/stop" },
+      gives: turn,
+    },
   ] satisfies RouteCase[],
   check,
 );
@@ -81,47 +89,47 @@ const chose = (choice: string): Route => ({ type: "answer", turn: turnId("t1"), 
 table(
   "route: answers",
   [
-    { name: "by number", body: text("2"), open: [first], then: chose("Coffee") },
-    { name: "by number with space", body: text(" 1 \n"), open: [first], then: chose("Tea") },
-    { name: "by words", body: text("Tea"), open: [first], then: chose("Tea") },
-    { name: "by words in another case", body: text("cOFFEE"), open: [first], then: chose("Coffee") },
-    { name: "a choice that is a number", body: text("7"), open: [first], then: chose("7") },
-    { name: "number 0 is no choice", body: text("0"), open: [first], then: chose("0") },
-    { name: "a number too high is no choice", body: text("4"), open: [first], then: chose("4") },
-    { name: "a negative number is no choice", body: text("-1"), open: [first], then: chose("-1") },
-    { name: "in the user's own words", body: text("  water, please "), open: [first], then: chose("water, please") },
+    { name: "by number", body: text("2"), open: [first], gives: chose("Coffee") },
+    { name: "by number with space", body: text(" 1 \n"), open: [first], gives: chose("Tea") },
+    { name: "by words", body: text("Tea"), open: [first], gives: chose("Tea") },
+    { name: "by words in another case", body: text("cOFFEE"), open: [first], gives: chose("Coffee") },
+    { name: "a choice that is a number", body: text("7"), open: [first], gives: chose("7") },
+    { name: "number 0 is no choice", body: text("0"), open: [first], gives: chose("0") },
+    { name: "a number too high is no choice", body: text("4"), open: [first], gives: chose("4") },
+    { name: "a negative number is no choice", body: text("-1"), open: [first], gives: chose("-1") },
+    { name: "in the user's own words", body: text("  water, please "), open: [first], gives: chose("water, please") },
     {
       name: "with a button",
       body: { kind: "answer", question: "q1", choice: "Coffee" },
       open: [first],
-      then: chose("Coffee"),
+      gives: chose("Coffee"),
     },
     {
       name: "with a button of an older question",
       body: { kind: "answer", question: "q1", choice: "Tea" },
       open: [first, second],
-      then: chose("Tea"),
+      gives: chose("Tea"),
     },
     {
       name: "in words, to the newest question",
       body: text("whatever"),
       open: [first, second],
-      then: { type: "answer", turn: turnId("t2"), question: "q2", choice: "whatever" },
+      gives: { type: "answer", turn: turnId("t2"), question: "q2", choice: "whatever" },
     },
     {
       name: "with a button, too late",
       body: { kind: "answer", question: "q0", choice: "Tea" },
       open: [first],
-      then: { type: "late-answer" },
+      gives: { type: "late-answer" },
     },
     {
       name: "with a button, nothing open",
       body: { kind: "answer", question: "q1", choice: "Tea" },
-      then: { type: "late-answer" },
+      gives: { type: "late-answer" },
     },
-    { name: "a command is no answer", body: text("/stop"), open: [first], then: command("stop") },
-    { name: "a path is an answer", body: text("/etc/hosts"), open: [first], then: chose("/etc/hosts") },
-    { name: "a timer is no answer", body: { kind: "timer", timer: "x", text: "Tea" }, open: [first], then: turn },
+    { name: "a command is no answer", body: text("/stop"), open: [first], gives: command("stop") },
+    { name: "a path is an answer", body: text("/etc/hosts"), open: [first], gives: chose("/etc/hosts") },
+    { name: "a timer is no answer", body: { kind: "timer", timer: "x", text: "Tea" }, open: [first], gives: turn },
   ] satisfies RouteCase[],
   check,
 );
@@ -129,30 +137,30 @@ table(
 table(
   "readCommand",
   [
-    { name: "a button is none", body: { kind: "answer", question: "q", choice: "/stop" }, then: null },
-    { name: "a timer is none", body: { kind: "timer", timer: "x", text: "/stop" }, then: null },
-    { name: "text", body: text("/Do_it2 now"), then: { name: "do_it2", rest: "now" } },
-  ] satisfies { name: string; body: Body; then: { name: string; rest: string } | null }[],
-  ({ body, then }) => {
-    assert.deepEqual(readCommand(body), then);
+    { name: "a button is none", body: { kind: "answer", question: "q", choice: "/stop" }, gives: null },
+    { name: "a timer is none", body: { kind: "timer", timer: "x", text: "/stop" }, gives: null },
+    { name: "text", body: text("/Do_it2 now"), gives: { name: "do_it2", rest: "now" } },
+  ] satisfies { name: string; body: Body; gives: { name: string; rest: string } | null }[],
+  ({ body, gives }) => {
+    assert.deepEqual(readCommand(body), gives);
   },
 );
 
 table(
   "nearest",
   [
-    { name: "itself", word: "port", among: ["host", "port"], then: "port" },
-    { name: "a letter too many", word: "portt", among: ["host", "port"], then: "port" },
-    { name: "two letters swapped", word: "hots", among: ["host", "port"], then: "host" },
-    { name: "the nearer of two", word: "hort", among: ["horn", "host", "hort"], then: "hort" },
-    { name: "three edits away", word: "potato", among: ["port"], then: null },
-    { name: "a short name allows fewer edits", word: "abc", among: ["new"], then: null },
-    { name: "a short name, two letters swapped", word: "nwe", among: ["new"], then: null },
-    { name: "a short name, one letter off", word: "nex", among: ["new"], then: "new" },
-    { name: "nothing to compare with", word: "port", among: [], then: null },
-    { name: "no word", word: "", among: ["new"], then: null },
+    { name: "itself", word: "port", among: ["host", "port"], gives: "port" },
+    { name: "a letter too many", word: "portt", among: ["host", "port"], gives: "port" },
+    { name: "two letters swapped", word: "hots", among: ["host", "port"], gives: "host" },
+    { name: "the nearer of two", word: "hort", among: ["horn", "host", "hort"], gives: "hort" },
+    { name: "three edits away", word: "potato", among: ["port"], gives: null },
+    { name: "a short name allows fewer edits", word: "abc", among: ["new"], gives: null },
+    { name: "a short name, two letters swapped", word: "nwe", among: ["new"], gives: null },
+    { name: "a short name, one letter off", word: "nex", among: ["new"], gives: "new" },
+    { name: "nothing to compare with", word: "port", among: [], gives: null },
+    { name: "no word", word: "", among: ["new"], gives: null },
   ],
-  ({ word, among, then }) => {
-    assert.equal(nearest(word, among), then);
+  ({ word, among, gives }) => {
+    assert.equal(nearest(word, among), gives);
   },
 );

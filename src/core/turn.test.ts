@@ -43,14 +43,14 @@ const expected: Record<TurnState["state"], Record<TurnEvent["type"], TurnState |
 
 const pairs = (Object.keys(states) as TurnState["state"][]).flatMap((state) =>
   (Object.keys(events) as TurnEvent["type"][]).map((event) => {
-    const then = expected[state][event];
-    return { name: `${state} + ${event} → ${then === null ? "Bug" : then.state}`, state, event, then };
+    const gives = expected[state][event];
+    return { name: `${state} + ${event} → ${gives === null ? "Bug" : gives.state}`, state, event, gives };
   }),
 );
 
-table("turn: state × event", pairs, ({ state, event, then }) => {
+table("turn: state × event", pairs, ({ state, event, gives }) => {
   const turn = aTurn("t1", { now: states[state], version: 7, attempt: 2 });
-  if (then === null) {
+  if (gives === null) {
     assert.throws(
       () => advanceTurn(turn, events[event]),
       (error) => error instanceof Bug && error.message.includes("t1") && error.message.includes(state),
@@ -58,7 +58,7 @@ table("turn: state × event", pairs, ({ state, event, then }) => {
     return;
   }
   const advanced = advanceTurn(turn, events[event]);
-  assert.deepEqual(advanced, { ...turn, version: 8, attempt: event === "claimed" ? 3 : 2, now: then });
+  assert.deepEqual(advanced, { ...turn, version: 8, attempt: event === "claimed" ? 3 : 2, now: gives });
 });
 
 test("every one of the 25 pairs is in the table", () => {

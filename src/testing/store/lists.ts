@@ -1,0 +1,204 @@
+// What people look at: lists with filters and limits, counts of open work, and a copy of everything.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Change } from "../../core/change.ts";
+import type { ItemState } from "../../core/outbox.ts";
+import type { TurnState } from "../../core/turn.ts";
+import { aMessage, aSession, aTurn, anAddress, anItem, at, bootId, sessionId, turnId } from "../samples.ts";
+import { type OpenStore, acceptance, ids, putItem, putSession, putTurn, started, write } from "./steps.ts";
+
+const by = bootId("b1");
+const s1 = sessionId("s1");
+const turnStates: readonly TurnState[] = [
+  { state: "done", outcome: "replied", doneAt: at(3) },
+  { state: "waiting", question: "q", until: at(99) },
+  { state: "running", boot: by, startedAt: at(1) },
+  { state: "parked", cause: "crash", parkedAt: at(2) },
+  { state: "queued" },
+];
+const itemStates: readonly ItemState[] = [
+  { state: "delivered", remoteId: "r", deliveredAt: at(1) },
+  { state: "dead", why: "no", deadAt: at(1) },
+  { state: "in-doubt", since: at(1), attempts: 1, why: "?" },
+  { state: "sending", boot: by, attempts: 1 },
+  { state: "pending", dueAt: at(1), attempts: 0 },
+];
+
+/** One turn and one item in each state, named for it, with the messages that came with them. */
+function oneOfEach(session: string): readonly Change[] {
+  const turns = turnStates.flatMap((now): Change[] => {
+    const turn = aTurn(`${session} ${now.state}`, { session: sessionId(session), now });
+    const message = aMessage(`key of ${turn.id}`, { session: turn.session, turn: turn.id });
+    return [{ put: "message", message }, putTurn(turn)];
+  });
+  const turn = turnId(`${session} done`);
+  const items = itemStates.map((now, part) =>
+    putItem(anItem(`${turn}.${part}`, { session: sessionId(session), turn, part, text: now.state, now })),
+  );
+  return [putSession(session), ...turns, ...items];
+}
+
+export function listTests(open: OpenStore): void {
+  describe("lists", () => {
+    sessionListTests(open);
+    turnListTests(open);
+    itemListTests(open);
+    countTests(open);
+    copyTests(open);
+  });
+}
+
+function sessionListTests(open: OpenStore): void {
+  test("sessions: the last active first, by platform, before a moment, no more than asked for", async (t) => {
+    const { store } = await started(t, open);
+    const session = (name: string, platform: string, active: number): Change => {
+      const address = anAddress(name, { platform });
+      return putSession(name, { key: `${platform}/${name}`, address, activeAt: at(active) });
+    };
+    await write(store, [
+      session("a", "web", 10),
+      session("b", "web", 40),
+      session("c", "irc", 30),
+      session("d", "web", 20),
+    ]);
+    await write(store, [{ put: "active", session: sessionId("a"), at: at(50) }]);
+    assert.deepEqual(ids(await store.sessions({ limit: 10 })), ["a", "b", "c", "d"]);
+    assert.deepEqual(ids(await store.sessions({ limit: 2 })), ["a", "b"]);
+    assert.deepEqual(ids(await store.sessions({ limit: 10, platform: "web" })), ["a", "b", "d"]);
+    assert.deepEqual(ids(await store.sessions({ limit: 10, before: at(40) })), ["c", "d"]);
+    assert.deepEqual(ids(await store.sessions({ limit: 10, platform: "none" })), []);
+  });
+
+  test("a session's line has the first words of its user and the number of its last message", async (t) => {
+    const { store } = await started(t, open);
+    const say = (key: string, role: "user" | "assistant" | "notice", text: string): Change => ({
+      put: "message",
+      message: aMessage(key, { role, text }),
+    });
+    await write(store, [putSession("s1"), putSession("silent")]);
+    await write(store, [
+      say("a", "notice", "welcome"),
+      say("b", "user", "put the kettle on"),
+      say("c", "assistant", "done"),
+    ]);
+    const lines = await store.sessions({ limit: 10 });
+    const line = lines.find((one) => one.id === "s1");
+    assert.equal(line?.title, "put the kettle on");
+    assert.equal(line?.lastN, (await store.history(s1, 1))[0]?.n);
+    const silent = lines.find((one) => one.id === "silent");
+    assert.deepEqual([silent?.title, silent?.lastN], ["", 0]);
+    const { title, lastN, ...session } = line ?? { title: "", lastN: 0 };
+    assert.deepEqual(session, aSession("s1"));
+  });
+
+  test("a title is short and keeps its characters whole", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, [putSession("s1"), { put: "message", message: aMessage("a", { text: "👋".repeat(500) }) }]);
+    const [line] = await store.sessions({ limit: 1 });
+    assert.ok(line !== undefined && line.title.length > 0 && line.title.length <= 200, String(line?.title.length));
+    assert.ok(line.title.isWellFormed());
+  });
+}
+
+function turnListTests(open: OpenStore): void {
+  test("turns: the newest first, by session and by state", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, oneOfEach("s1"));
+    await write(store, oneOfEach("s2"));
+    const found = async (filter: Parameters<typeof store.turns>[0]): Promise<string> =>
+      ids(await store.turns(filter)).join(", ");
+    assert.equal(await found({ limit: 3 }), "s2 queued, s2 parked, s2 running");
+    assert.equal(await found({ limit: 10, session: s1 }), "s1 queued, s1 parked, s1 running, s1 waiting, s1 done");
+    assert.equal(
+      await found({ limit: 10, session: s1, state: "open" }),
+      "s1 queued, s1 parked, s1 running, s1 waiting",
+    );
+    assert.equal(await found({ limit: 5, state: "open" }), "s2 queued, s2 parked, s2 running, s2 waiting, s1 queued");
+    for (const { state } of turnStates) {
+      assert.equal(await found({ limit: 10, state }), `s2 ${state}, s1 ${state}`);
+      assert.equal(await found({ limit: 10, state, session: s1 }), `s1 ${state}`);
+    }
+    assert.equal(await found({ limit: 10, session: sessionId("none") }), "");
+  });
+
+  test("the entries of a turn come with their numbers and times", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, acceptance("t1"));
+    const entry = { type: "said", text: "hm", calls: [], final: false, data: { deep: [1, null] } } as const;
+    await write(store, [{ put: "entry", turn: turnId("t1"), n: 0, at: at(4), entry }]);
+    await write(store, [{ put: "entry", turn: turnId("t1"), n: 1, at: at(5), entry: { type: "resumed", attempt: 2 } }]);
+    assert.deepEqual(await store.entries(turnId("t1")), [
+      { n: 0, at: at(4), entry },
+      { n: 1, at: at(5), entry: { type: "resumed", attempt: 2 } },
+    ]);
+    assert.deepEqual(await store.entries(turnId("none")), []);
+  });
+}
+
+function itemListTests(open: OpenStore): void {
+  test("items: by session and state the newest first; of a turn in the order of its parts", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, oneOfEach("s1"));
+    await write(store, oneOfEach("s2"));
+    const found = async (filter: Parameters<typeof store.items>[0]): Promise<string> =>
+      (await store.items(filter)).map((one) => `${one.session} ${one.text}`).join(", ");
+    assert.equal(await found({ limit: 2 }), "s2 pending, s2 sending");
+    assert.equal(await found({ limit: 10, session: s1, state: "open" }), "s1 pending, s1 sending, s1 in-doubt");
+    assert.equal(await found({ limit: 10, session: s1 }), "s1 pending, s1 sending, s1 in-doubt, s1 dead, s1 delivered");
+    for (const { state } of itemStates) {
+      assert.equal(await found({ limit: 10, state }), `s2 ${state}, s1 ${state}`);
+      assert.equal(await found({ limit: 10, state, session: s1 }), `s1 ${state}`);
+    }
+    const parts = await store.items({ limit: 10, turn: turnId("s1 done") });
+    assert.deepEqual(
+      parts.map((one) => one.part),
+      [0, 1, 2, 3, 4],
+    );
+    assert.equal(await found({ limit: 10, turn: turnId("s1") }), "", "the name of another turn's beginning");
+    assert.equal(await found({ limit: 10, turn: turnId("none") }), "");
+  });
+}
+
+function countTests(open: OpenStore): void {
+  test("open work is counted by state", async (t) => {
+    const { store } = await started(t, open);
+    const nothing = {
+      turns: { queued: 0, running: 0, waiting: 0, parked: 0 },
+      items: { pending: 0, sending: 0, "in-doubt": 0, dead: 0 },
+      timers: 0,
+    };
+    assert.deepEqual(await store.counts(), nothing);
+    await write(store, oneOfEach("s1"));
+    await write(store, oneOfEach("s2"));
+    await write(store, [{ put: "timer", timer: { id: "r", session: s1, turn: null, dueAt: at(1), text: "" } }]);
+    assert.deepEqual(await store.counts(), {
+      turns: { queued: 2, running: 2, waiting: 2, parked: 2 },
+      items: { pending: 2, sending: 2, "in-doubt": 2, dead: 2 },
+      timers: 1,
+    });
+  });
+}
+
+function copyTests(open: OpenStore): void {
+  test("a copy holds everything committed before it, whole, although commits go on meanwhile", async (t) => {
+    const { store, copyFile, openCopy } = await started(t, open);
+    await write(store, oneOfEach("s1"));
+    const during = Array.from({ length: 50 }, (_, n) => store.commit(acceptance(`during ${n}`, `busy ${n}`), by));
+    await store.backup(copyFile);
+    assert.ok((await Promise.all(during)).every((result) => result === "committed"));
+    const copy = await openCopy(copyFile);
+    t.after(() => copy.close());
+    const filter = { limit: 100, session: s1 };
+    assert.deepEqual(await copy.archive.turns(filter), await store.turns(filter));
+    assert.deepEqual(await copy.archive.items(filter), await store.items(filter));
+    assert.deepEqual(await copy.archive.history(s1, 100), await store.history(s1, 100));
+    // A commit is in the copy with all it wrote, or not at all.
+    for (let n = 0; n < during.length; n++) {
+      const session = sessionId(`busy ${n}`);
+      const said = await copy.archive.history(session, 10);
+      const turns = await copy.archive.turns({ limit: 10, session, state: "queued" });
+      assert.equal(said.length, turns.length);
+    }
+  });
+}
