@@ -1,0 +1,125 @@
+// The configuration while it is put together from the file and the environment, with the place where each part was written.
+// Pure: it is given text and values, and collects faults.
+
+import type { GenericSchema } from "valibot";
+import { isRefusedAlways } from "./available.ts";
+import { type Override, type Variables, readScalar, substitute } from "./env.ts";
+import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, nowhere } from "./faults.ts";
+import { configSchema } from "./schema.ts";
+import { schemaAt, wantsText, within } from "./shape.ts";
+
+export class Draft {
+  value: unknown = {};
+  readonly faulty: KeyPath[] = [];
+  readonly #origins = new Map<string, Origin>();
+  readonly #filled = new Set<string>();
+
+  originOf(path: KeyPath): Origin {
+    for (let length = path.length; length > 0; length--) {
+      const origin = this.#origins.get(JSON.stringify(path.slice(0, length)));
+      if (origin !== undefined) return origin;
+    }
+    return nowhere;
+  }
+
+  isFilled(path: KeyPath): boolean {
+    return this.#filled.has(JSON.stringify(path));
+  }
+
+  /** What the file says. */
+  read(value: unknown, lines: ReadonlyMap<string, number>, file: string, faults: ConfigFault[]): void {
+    for (const [path, line] of lines) this.#origins.set(path, { file, line, variable: null });
+    if (value === null) return;
+    if (typeof value === "object" && !Array.isArray(value)) this.value = value;
+    else faults.push(faultAt({ file, line: 1, variable: null }, "", ...notGroups));
+  }
+
+  /** Puts variables where the file names them. */
+  fill(variables: Variables, faults: ConfigFault[]): void {
+    this.value = this.#fillIn(this.value, configSchema, [], variables, faults);
+  }
+
+  #fillIn(
+    value: unknown,
+    schema: GenericSchema | null,
+    path: KeyPath,
+    variables: Variables,
+    faults: ConfigFault[],
+  ): unknown {
+    // A key that is refused anyway needs no variable.
+    if (isRefusedAlways(path)) return value;
+    if (Array.isArray(value))
+      return value.map((one, i) => this.#fillIn(one, within(schema, i), [...path, i], variables, faults));
+    if (typeof value === "object" && value !== null) {
+      const filled = Object.entries(value).map(([key, one]) => {
+        return [key, this.#fillIn(one, within(schema, key), [...path, key], variables, faults)];
+      });
+      return Object.fromEntries(filled);
+    }
+    if (typeof value !== "string") return value;
+    const result = substitute(value, variables);
+    if (result.type === "plain") return result.text;
+    if (result.type === "filled") {
+      this.#filled.add(JSON.stringify(path));
+      return this.#typed(result.text, schema, path, faults);
+    }
+    this.faulty.push(path);
+    const say = (what: string, todo: string) => faults.push(faultAt(this.originOf(path), formatKey(path), what, todo));
+    if (result.type === "unreadable") {
+      say("holds ${ without a name and }", "write ${NAME}, or $${ for the characters themselves");
+      return undefined;
+    }
+    const names = result.names.join(" and ");
+    const are = result.names.length > 1 ? "are" : "is";
+    say(`needs ${names}, which ${are} not set`, `set ${names} in the environment or in .env`);
+    return undefined;
+  }
+
+  override({ variable, path, value }: Override, faults: ConfigFault[]): void {
+    this.#forget(path);
+    // Groups on the way that nobody wrote are there because of this variable.
+    for (let length = 1; length <= path.length; length++) {
+      const above = JSON.stringify(path.slice(0, length));
+      if (!this.#origins.has(above)) this.#origins.set(above, { file: value.file, line: value.line, variable });
+    }
+    this.#filled.add(JSON.stringify(path));
+    this.value = placed(this.value, path, this.#typed(value.text, schemaAt(configSchema, path), path, faults));
+  }
+
+  /** Text from a variable as the kind of value that the key wants. */
+  #typed(text: string, schema: GenericSchema | null, path: KeyPath, faults: ConfigFault[]): unknown {
+    if (wantsText(schema)) return text;
+    const scalar = readScalar(text);
+    if (scalar.type === "value") return scalar.value;
+    this.faulty.push(path);
+    const todo = 'write it as in {"key": "value"} or ["one", "two"]';
+    faults.push(faultAt(this.originOf(path), formatKey(path), "begins like JSON but cannot be read as JSON", todo));
+    return undefined;
+  }
+
+  /** What was known about a key and everything below it. */
+  #forget(path: KeyPath): void {
+    const below = JSON.stringify(path).slice(0, -1);
+    const isBelow = (key: string) => key.startsWith(`${below},`) || key === `${below}]`;
+    for (const key of this.#origins.keys()) if (isBelow(key)) this.#origins.delete(key);
+    for (const key of this.#filled) if (isBelow(key)) this.#filled.delete(key);
+  }
+}
+
+const notGroups = [
+  "the configuration must be groups of settings",
+  "begin with a line such as control: and indent what is below",
+] as const;
+
+/** The value with another one at a path; what is no group on the way becomes one. */
+function placed(value: unknown, [key, ...rest]: readonly string[], inner: unknown): unknown {
+  if (key === undefined) return inner;
+  const group = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  const before: unknown = Object.hasOwn(group, key)
+    ? Object.entries(group).find(([name]) => name === key)?.[1]
+    : undefined;
+  return Object.fromEntries([
+    ...Object.entries(group).filter(([name]) => name !== key),
+    [key, placed(before, rest, inner)],
+  ]);
+}

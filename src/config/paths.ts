@@ -1,0 +1,58 @@
+// Where everything lives below the home folder. Pure: the environment and the folders of the user are given.
+// Must not touch the disk: who makes or opens a file is decided elsewhere.
+
+import { isAbsolute, join, resolve } from "node:path";
+import { Fault } from "../core/fault.ts";
+
+export type Paths = {
+  readonly home: string;
+  readonly config: string;
+  /** Secrets, as NAME=value lines. */
+  readonly env: string;
+  readonly store: string;
+  /** Held by the operating system; must never be opened with `fs`, which would drop the lock. */
+  readonly lock: string;
+  readonly state: string;
+  readonly token: string;
+  readonly files: string;
+  readonly workspace: string;
+  readonly logs: string;
+};
+
+export type HomeHints = {
+  /** Chosen on the command line; wins over the environment. */
+  readonly home?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's own folder, or null where the system does not know one. */
+  readonly userHome: string | null;
+  readonly cwd: string;
+};
+
+/** The home folder: the one chosen, else EVERTURN_HOME, else `~/.everturn`. */
+export function findHome(hints: HomeHints): string {
+  const chosen = hints.home ?? hints.env["EVERTURN_HOME"] ?? "";
+  if (chosen !== "" && !/^~(?=$|[/\\])/.test(chosen))
+    return isAbsolute(chosen) ? resolve(chosen) : resolve(hints.cwd, chosen);
+  if (hints.userHome === null || hints.userHome === "")
+    throw new Fault(
+      "home-unusable",
+      "The system knows no home folder for this user; set EVERTURN_HOME to a folder to use.",
+    );
+  // A shell replaces ~ by itself, a unit file or .env does not.
+  return chosen === "" ? join(hints.userHome, ".everturn") : join(hints.userHome, chosen.slice(1));
+}
+
+export function pathsIn(home: string): Paths {
+  return {
+    home,
+    config: join(home, "config.yaml"),
+    env: join(home, ".env"),
+    store: join(home, "state.db"),
+    lock: join(home, "gateway.lock"),
+    state: join(home, "gateway_state.json"),
+    token: join(home, "control.token"),
+    files: join(home, "files"),
+    workspace: join(home, "workspace"),
+    logs: join(home, "logs"),
+  };
+}
