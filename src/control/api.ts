@@ -13,7 +13,6 @@ import { BadRequest, notFound, refusalOf, refuse } from "./faults.ts";
 import type {
   DoneReply,
   OutboxReply,
-  RetryReply,
   SearchReply,
   SendReply,
   SessionMessagesReply,
@@ -119,8 +118,8 @@ function addOrders(app: Hono, { gateway, store }: ApiParts): void {
     return c.json(done);
   });
   app.post("/turns/:id/retry", async (c) => {
-    const turn = await gateway.retry((await turnOf(store, c.req.param("id"))).id);
-    return c.json({ turn } satisfies RetryReply);
+    await gateway.retry((await turnOf(store, c.req.param("id"))).id);
+    return c.json(done);
   });
   app.post("/outbox/:id/retry", async (c) => {
     await gateway.resend(await itemOf(store, c.req.param("id")));

@@ -92,10 +92,8 @@ export type TurnReply = {
 /** `GET /api/outbox?state=&limit=` */
 export type OutboxReply = { readonly items: readonly ItemView[] };
 
-/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard` */
+/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel|retry`, `/api/outbox/:id/retry|discard` */
 export type DoneReply = { readonly done: true };
-/** `POST /api/turns/:id/retry` */
-export type RetryReply = { readonly turn: string };
 /** `POST /api/send`: the same key again does nothing. */
 export type SendRequest = { readonly to: string; readonly text: string; readonly key: string };
 export type SendReply = { readonly status: "posted" | "duplicate" };

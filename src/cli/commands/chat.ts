@@ -1,0 +1,93 @@
+// `everturn chat`: a conversation with the running gateway in this terminal. It survives the gateway: what was typed
+// meanwhile is kept and sent when it is back, and the answer to what was asked before arrives then.
+
+import { createInterface } from "node:readline";
+import { Fault } from "../../core/fault.ts";
+import type { Message } from "../../core/message.ts";
+import { type Context, reachGateway, textFlag } from "../context.ts";
+import { paint } from "../print.ts";
+import { type FeedEvent, follow } from "../talk/feed.ts";
+import { messageText, piped } from "../talk/piped.ts";
+import { screen } from "../talk/screen.ts";
+import { type Sender, sender } from "../talk/sender.ts";
+
+/** How much of what was said before is shown at the start. */
+const shownBefore = 10;
+
+export async function chat(context: Context): Promise<number> {
+  const conversation = textFlag(context, "conversation") ?? "main";
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(conversation))
+    throw new Fault("not-possible", "A conversation's id is 1 to 64 letters, digits, - or _.");
+  const connect = () => reachGateway(context);
+  await connect().get("/api/status");
+  const over = new AbortController();
+  const path = `/api/chat/terminal/${conversation}`;
+  const out = sender(connect, `${path}/messages`, over.signal);
+  const isTyped = process.stdin.isTTY && context.output.tty;
+  const talk = isTyped ? typed(context, out) : piped(connect, out, context.output, over.signal);
+  const following = follow(connect, `${path}/events`, (event) => talk.told(event), over.signal);
+  // A feed that breaks is a mistake of ours: it must end the command, not leave it waiting for ever.
+  const code = await Promise.race([talk.run(process.stdin), following.then(() => 1)]);
+  over.abort();
+  await following;
+  if (out.unconfirmed > 0)
+    context.output.err(
+      `${out.unconfirmed} of your messages were not confirmed by the gateway; say them again next time.`,
+    );
+  return code;
+}
+
+function typed(context: Context, out: Sender): { told(event: FeedEvent): void; run(): Promise<number> } {
+  const { output } = context;
+  const typing = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
+  const show = screen(process.stdout, typing, output);
+  const before: Message[] = [];
+  let isLive = false;
+
+  function remark(text: string): void {
+    show.say(paint(output, "dim", text));
+  }
+
+  function say(message: Message): void {
+    if (message.role !== "user") show.say(`${paint(output, "green", messageText(message))}\n`);
+    else if (!out.sent(message.key)) show.say(paint(output, "cyan", `> ${messageText(message)}`));
+  }
+
+  return {
+    told(event) {
+      switch (event.type) {
+        case "message":
+          return isLive ? say(event.message) : void before.push(event.message);
+        case "draft":
+          return show.draft(event.text);
+        case "away":
+          show.draft(null);
+          return remark("gateway is away, waiting…");
+        case "back":
+          return remark(event.restarted ? "back (it was restarted)" : "back");
+        case "live":
+          for (const message of before.splice(0).slice(isLive ? 0 : -shownBefore)) say(message);
+          isLive = true;
+      }
+    },
+    run() {
+      output.out(paint(output, "dim", "Type a message and press Enter. /help shows commands, Ctrl-D ends the chat."));
+      typing.prompt();
+      typing.on("line", (line) => {
+        typing.prompt();
+        if (line.trim() === "") return;
+        if (line.trim() === "/quit" || line.trim() === "/exit") return typing.close();
+        void out.send(line).then((sent) => {
+          if (sent.result === "refused") remark(`Not sent: ${sent.why}`);
+        });
+      });
+      typing.on("SIGINT", () => typing.close());
+      return new Promise((resolve) => {
+        typing.once("close", () => {
+          output.out("");
+          resolve(0);
+        });
+      });
+    },
+  };
+}

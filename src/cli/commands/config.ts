@@ -1,0 +1,45 @@
+// `everturn config`: check, show, path. Works without a gateway.
+
+import { type ConfigFault, sentenceOfFault } from "../../config/faults.ts";
+import { loadConfig, systemInput } from "../../config/load.ts";
+import { toPrintable } from "../../config/secret.ts";
+import { Fault } from "../../core/fault.ts";
+import { type Context, pathsOf, show as print, textFlag } from "../context.ts";
+import { facts } from "../print.ts";
+
+export async function check(context: Context): Promise<number> {
+  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+  if (loaded.type === "loaded") {
+    const from = loaded.sources.config ?? `no ${loaded.paths.config}, so everything is as delivered`;
+    return print(context, { ok: true, sources: loaded.sources }, () => `The configuration is fine (${from}).`);
+  }
+  if (context.flags["json"] === true) context.output.out(JSON.stringify({ ok: false, faults: loaded.faults }));
+  throw wrongConfig(loaded.faults);
+}
+
+export async function show(context: Context): Promise<number> {
+  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+  if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
+  const shown = toPrintable(loaded.config);
+  return print(context, shown, () => facts(flatten("", shown), context.output));
+}
+
+export async function path(context: Context): Promise<number> {
+  context.output.out(pathsOf(context).config);
+  return 0;
+}
+
+/** All faults at once, one line each. */
+export function wrongConfig(faults: readonly ConfigFault[]): Fault {
+  const count = faults.length === 1 ? "a fault" : `${faults.length} faults`;
+  const lines = faults.map((one) => `  ${sentenceOfFault(one)}`);
+  return new Fault("config-wrong", [`The configuration has ${count}:`, ...lines].join("\n"));
+}
+
+/** `control.port  7433` lines, under the names that config.yaml and its faults use. */
+function flatten(prefix: string, value: unknown): [string, string][] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [[prefix, JSON.stringify(value)]];
+  const entries = Object.entries(value);
+  if (entries.length === 0) return [[prefix, "{}"]];
+  return entries.flatMap(([key, inner]) => flatten(prefix === "" ? key : `${prefix}.${key}`, inner));
+}

@@ -1,0 +1,95 @@
+// `everturn sessions`: list, show, search, reset, export.
+
+import type { Message } from "../../core/message.ts";
+import type {
+  DoneReply,
+  SearchReply,
+  SessionMessagesReply,
+  SessionReply,
+  SessionView,
+  SessionsReply,
+} from "../../control/protocol.ts";
+import { type Context, queryOf, reachGateway, show as print } from "../context.ts";
+import { facts, oneLine, paint, plainText, table, when } from "../print.ts";
+
+export async function list(context: Context): Promise<number> {
+  const reply = await reachGateway(context).get<SessionsReply>(
+    `/api/sessions${queryOf(context, ["platform", "limit"])}`,
+  );
+  return print(context, reply, ({ sessions }) => {
+    if (sessions.length === 0) return "No conversations yet.";
+    const rows = sessions.map((one) => [one.id, one.address, when(one.activeAt, context.now()), titleOf(one)]);
+    return table(["SESSION", "ADDRESS", "ACTIVE", "TITLE"], rows, context.output);
+  });
+}
+
+export async function show(context: Context): Promise<number> {
+  const path = `/api/sessions/${idOf(context)}${queryOf(context, ["limit"])}`;
+  const reply = await reachGateway(context).get<SessionReply>(path);
+  return print(context, reply, ({ session, messages, turns }) => {
+    const now = context.now();
+    const head = facts(
+      [
+        ["session", session.id],
+        ["address", session.address],
+        ["created", when(session.createdAt, now)],
+        ["active", when(session.activeAt, now)],
+        ...(session.endedAt === null ? [] : ([["ended", when(session.endedAt, now)]] as const)),
+        [
+          "turns",
+          turns
+            .map((one) => `${one.id} ${one.outcome ?? one.state}`)
+            .slice(0, 5)
+            .join(", ") || "none",
+        ],
+      ],
+      context.output,
+    );
+    return [head, ...messages.map((one) => messageText(context, one))].join("\n\n");
+  });
+}
+
+export async function search(context: Context): Promise<number> {
+  const query = new URLSearchParams({ q: context.given.join(" ") });
+  const limit = context.flags["limit"];
+  if (typeof limit === "string") query.set("limit", limit);
+  const reply = await reachGateway(context).get<SearchReply>(`/api/sessions/search?${query.toString()}`);
+  return print(context, reply, ({ messages }) => {
+    if (messages.length === 0) return "Nothing found.";
+    const rows = messages.map((one) => [one.session, when(one.at, context.now()), one.role, oneLine(one.text)]);
+    return table(["SESSION", "WHEN", "WHO", "TEXT"], rows, context.output);
+  });
+}
+
+export async function reset(context: Context): Promise<number> {
+  const id = idOf(context);
+  const reply = await reachGateway(context).post<DoneReply>(`/api/sessions/${id}/reset`);
+  return print(context, reply, () => `Session ${id} has ended; the conversation starts over with an empty memory.`);
+}
+
+/** Reads page by page, so that a long transcript needs no more memory than a short one. */
+export async function exportLines(context: Context): Promise<number> {
+  const client = reachGateway(context);
+  const path = `/api/sessions/${idOf(context)}/messages`;
+  for (let after: number | null = 0; after !== null; ) {
+    const page: SessionMessagesReply = await client.get<SessionMessagesReply>(`${path}?after=${after}&limit=500`);
+    for (const message of page.messages) context.output.out(JSON.stringify(message));
+    after = page.next;
+  }
+  return 0;
+}
+
+function idOf(context: Context): string {
+  return encodeURIComponent(context.given[0] ?? "");
+}
+
+function titleOf(session: SessionView): string {
+  return `${session.endedAt === null ? "" : "(ended) "}${oneLine(session.title)}`;
+}
+
+function messageText(context: Context, message: Message): string {
+  const who =
+    message.role === "user" ? paint(context.output, "cyan", "you") : paint(context.output, "green", message.role);
+  const choices = message.question?.choices.map((one, i) => `\n  ${i + 1}) ${plainText(one)}`).join("") ?? "";
+  return `${who} ${paint(context.output, "dim", when(message.at, context.now()))}\n${plainText(message.text)}${choices}`;
+}

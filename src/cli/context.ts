@@ -1,0 +1,63 @@
+// What every command is given: its arguments, where to print, and the doors that only the composition root can open.
+
+import { findHome, pathsIn, type Paths } from "../config/paths.ts";
+import { systemInput } from "../config/load.ts";
+import { type Client, connectGateway } from "../control/client.ts";
+import type { Output } from "./print.ts";
+
+export type Copy = {
+  /** Null when the copy is whole, else what is wrong with it. */
+  readonly fault: string | null;
+  readonly openTurns: number;
+  readonly openItems: number;
+};
+
+/** What a command cannot reach by itself. */
+export type Doors = {
+  readonly version: string;
+  /** Resolves with the exit code when the gateway has stopped. */
+  runGateway(options: { readonly replace: boolean; readonly home: string | undefined }): Promise<number>;
+  /** Copies a store into a file that does not exist yet. */
+  copyStore(store: string, file: string): Promise<void>;
+  /** Reads a copy from end to end. */
+  readCopy(file: string): Promise<Copy>;
+};
+
+export type Context = {
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly given: readonly string[];
+  readonly output: Output;
+  readonly doors: Doors;
+  readonly now: () => number;
+};
+
+export function textFlag(context: Context, name: string): string | undefined {
+  const value = context.flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function pathsOf(context: Context): Paths {
+  return pathsIn(findHome(systemInput(textFlag(context, "home"))));
+}
+
+export function reachGateway(context: Context): Client {
+  const { home, state, token } = pathsOf(context);
+  return connectGateway({ home, stateFile: state, tokenFile: token });
+}
+
+/** JSON when it was asked for, else what `text` makes of it. */
+export function show<T>(context: Context, value: T, text: (value: T) => string): number {
+  const { output, flags } = context;
+  output.out(flags["json"] === true ? JSON.stringify(value, null, output.tty ? 2 : undefined) : text(value));
+  return 0;
+}
+
+/** A query from flags that are set. */
+export function queryOf(context: Context, names: readonly string[]): string {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = textFlag(context, name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}

@@ -1,0 +1,35 @@
+// The command line: argv to an exit code. Faults become one sentence on standard error; our own mistakes are thrown on.
+
+import { Fault } from "../core/fault.ts";
+import { readArguments } from "./arguments.ts";
+import type { Doors } from "./context.ts";
+import { helpText } from "./help.ts";
+import { type Output, paint } from "./print.ts";
+
+export const exitCodes = { done: 0, failed: 1, usage: 64, config: 78 } as const;
+
+export async function runCommand(argv: readonly string[], output: Output, doors: Doors): Promise<number> {
+  const typed = readArguments(argv);
+  switch (typed.type) {
+    case "version":
+      output.out(doors.version);
+      return exitCodes.done;
+    case "help":
+      output.out(helpText(typed.words));
+      return exitCodes.done;
+    case "wrong": {
+      const topic = typed.words.length === 0 ? "" : ` ${typed.words.join(" ")}`;
+      output.err(`${typed.message} \`everturn${topic} --help\` shows what there is.`);
+      return exitCodes.usage;
+    }
+    case "run":
+      try {
+        const run = await typed.command.load();
+        return await run({ flags: typed.flags, given: typed.given, output, doors, now: () => Date.now() });
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        output.err(paint(output, "red", error.message));
+        return error.code === "config-wrong" || error.code === "home-unusable" ? exitCodes.config : exitCodes.failed;
+      }
+  }
+}

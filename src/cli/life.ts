@@ -1,0 +1,62 @@
+// A turn's journal and its items in plain words. Pure.
+
+import type { Entry, ToolResult } from "../core/journal.ts";
+import type { ItemView } from "../control/protocol.ts";
+import { oneLine } from "./print.ts";
+
+export type Described = { readonly what: string; readonly detail: string };
+
+export function describeEntry(entry: Entry): Described {
+  switch (entry.type) {
+    case "said": {
+      const calls = entry.calls.map((one) => `${one.tool}(${short(one.input)})`).join(", ");
+      const detail = [oneLine(entry.text), calls === "" ? "" : `calls ${calls}`].filter((one) => one !== "").join("; ");
+      return { what: entry.final ? "answered" : "step", detail };
+    }
+    case "tool-begun":
+      return { what: "tool begun", detail: `${entry.call} (${entry.effect})` };
+    case "tool-ended":
+      return { what: "tool ended", detail: `${entry.call}: ${resultText(entry.result)}` };
+    case "asked":
+      return { what: "asked", detail: `${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
+    case "answered":
+      return {
+        what: "was answered",
+        detail: entry.choice === null ? "nobody answered in time" : oneLine(entry.choice),
+      };
+    case "joined":
+      return {
+        what: "joined by",
+        detail: entry.message.body.kind === "text" ? oneLine(entry.message.body.text) : "a message",
+      };
+    case "resumed":
+      return { what: "resumed", detail: `start number ${entry.attempt}` };
+  }
+}
+
+export function describeItem(item: ItemView): Described & { readonly at: number } {
+  const at = item.at ?? item.createdAt;
+  const attempts = item.attempts === null || item.attempts === 0 ? "" : `attempt ${item.attempts}`;
+  const because = [attempts, item.why ?? ""].filter((one) => one !== "").join(": ");
+  switch (item.state) {
+    case "delivered":
+      return { what: "delivered", detail: `part ${item.part + 1}, receipt ${item.remoteId}`, at };
+    case "pending":
+      return { what: "waits", detail: because, at };
+    case "sending":
+      return { what: "being sent", detail: because, at };
+    case "in-doubt":
+      return { what: "in doubt", detail: because, at };
+    case "dead":
+      return { what: "given up", detail: because, at };
+  }
+}
+
+function resultText(result: ToolResult): string {
+  return result.type === "ok" ? `ok ${short(result.output)}` : `${result.type}, ${oneLine(result.why)}`;
+}
+
+function short(value: unknown): string {
+  const text = oneLine(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+}
