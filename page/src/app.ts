@@ -39,7 +39,10 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
   const denied = signal(false);
   const drawer = signal(false);
   const theme = signal(storedTheme(keep));
-  const deny = () => (denied.value = true);
+  const deny = () => {
+    denied.value = true;
+    talk.rest();
+  };
   const talk = conversation({ client, denied: deny, heard });
   const out = outgoing({ keep, client, chat: () => talk.chat.value, denied: deny, stored: () => refreshSoon() });
   const rows = computed(() =>
@@ -60,8 +63,12 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     soon = undefined;
     const cursor = cursorOf(talk.feed.value);
     const answer = await client.list();
-    if (answer.type === "denied") return void deny();
+    if (answer.type === "denied") {
+      deny();
+      return;
+    }
     if (answer.type === "got") {
+      if (denied.value) talk.nudge();
       denied.value = false;
       listed.value = answer.value;
       talk.compare(answer.value, cursor);

@@ -51,14 +51,17 @@ export function conversation(parts: ConversationParts): Conversation {
       if (event.type === "hello" || event.type === "live" || event.type === "lost")
         link.value = step(link.value, event);
     }
-    clearTimeout(settle);
-    if (link.value.phase === "back")
-      settle = setTimeout(() => (link.value = step(link.value, { type: "settled" })), backMs);
+    if (link.value.phase !== "back") {
+      clearTimeout(settle);
+      settle = undefined;
+    } else settle ??= setTimeout(() => (link.value = step(link.value, { type: "settled" })), backMs);
     parts.heard(batch);
   }
 
   function listen(): void {
     stream?.close();
+    stream = null;
+    if (chat.value === "") return;
     const of = chat.value;
     stream = follow({
       url: () => parts.client.eventsUrl(of, cursorOf(feed.value)),

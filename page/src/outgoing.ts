@@ -16,6 +16,8 @@ export type Outgoing = {
   readonly unsent: ReadonlySignal<readonly Unsent[]>;
   readonly refusal: ReadonlySignal<Refusal | null>;
   readonly composer: ReadonlySignal<string>;
+  /** How many messages this page has sent on their way; views follow it to give the focus back. */
+  readonly count: ReadonlySignal<number>;
   write(text: string): void;
   send(text: string): void;
   answer(question: string, choice: string): void;
@@ -49,6 +51,7 @@ export function outgoing(parts: OutgoingParts): Outgoing {
   const unsent = signal<readonly Unsent[]>(keep.pending().map(waiting));
   const refusal = signal<Refusal | null>(null);
   const composer = signal("");
+  const count = signal(0);
   let lateWrite: ReturnType<typeof setTimeout> | undefined;
 
   /** Confirmed ones stay visible until the feed shows them; they stand before those that wait. */
@@ -95,6 +98,7 @@ export function outgoing(parts: OutgoingParts): Outgoing {
     const message = { id: newId(crypto), chat: parts.chat(), text };
     keep.add(answer === undefined ? message : { ...message, answer }, Date.now());
     refusal.value = null;
+    count.value++;
     refresh(confirmed());
     outbox.wake();
   }
@@ -103,6 +107,7 @@ export function outgoing(parts: OutgoingParts): Outgoing {
     unsent,
     refusal,
     composer,
+    count,
     write(text) {
       composer.value = text;
       clearTimeout(lateWrite);

@@ -97,7 +97,7 @@ function attempt<T>(work: () => T): T | null {
   try {
     return work();
   } catch (error) {
-    console.warn("The browser's storage did not take part; this is kept only until the page is left.", error);
+    console.warn("The browser's storage was of no help here; the page goes on without.", error);
     return null;
   }
 }

@@ -2,18 +2,18 @@
 // Pieces are cut between paragraphs and outside of code fences; the cost of reading markdown grows faster than
 // the text for some inputs, and a limit on the piece is a limit on that cost.
 
-/** Longer texts are folded until the reader asks for all of it. */
-export const foldOver = 40_000;
-const previewLength = 12_000;
+/** Longer texts are folded until the reader asks for all of it: what one typed oneself sooner than an answer. */
+export const foldAnswersOver = 40_000;
+export const foldTypedOver = 6_000;
 /** Beyond this, even the whole text is shown without markdown. */
 export const formattedMax = 200_000;
 const pieceMax = 16_000;
 
 /** The beginning of a long text, cut at the end of a line where one is near. */
-export function previewOf(text: string): string {
-  const cut = text.slice(0, previewLength);
+export function previewOf(text: string, foldOver: number): string {
+  const cut = text.slice(0, foldOver / 4);
   const line = cut.lastIndexOf("\n");
-  return wholeCharacters(line > previewLength / 2 ? cut.slice(0, line) : cut);
+  return wholeCharacters(line > cut.length / 2 ? cut.slice(0, line) : cut);
 }
 
 export function piecesOf(text: string): readonly string[] {

@@ -4,7 +4,7 @@
 import { type ComponentChild, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { markdown, plain } from "../markdown.ts";
-import { foldOver, formattedMax, piecesOf, previewOf } from "../pieces.ts";
+import { foldAnswersOver, foldTypedOver, formattedMax, piecesOf, previewOf } from "../pieces.ts";
 import { CodeBlock } from "./code.ts";
 import { sizeOf } from "./words.ts";
 
@@ -12,8 +12,9 @@ type BodyProps = { readonly text: string; readonly formatted: boolean };
 
 export function Body({ text, formatted }: BodyProps): ComponentChild {
   const [all, setAll] = useState(false);
+  const foldOver = formatted ? foldAnswersOver : foldTypedOver;
   const long = text.length > foldOver;
-  const shown = useMemo(() => (long && !all ? previewOf(text) : text), [text, long, all]);
+  const shown = useMemo(() => (long && !all ? previewOf(text, foldOver) : text), [text, long, all, foldOver]);
   return h(
     "div",
     { class: "body" },
@@ -33,7 +34,7 @@ export function Body({ text, formatted }: BodyProps): ComponentChild {
 
 /** The answer so far. Of a very long one only the end is interesting while it grows. */
 export function Growing({ text }: { readonly text: string }): ComponentChild {
-  if (text.length <= foldOver) return h("div", { class: "body" }, h(Pieces, { text, formatted: true }));
+  if (text.length <= foldAnswersOver) return h("div", { class: "body" }, h(Pieces, { text, formatted: true }));
   return h("div", { class: "body" }, plain(`…${text.slice(-4_000)}`));
 }
 

@@ -20,7 +20,7 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
     field.current?.focus();
   };
   useGrowth(field, text);
-  useFocus(field, talk.chat.value);
+  useFocus(field, `${talk.chat.value} ${out.count.value}`);
   return h(
     "form",
     {
@@ -99,9 +99,9 @@ function useGrowth(field: { readonly current: HTMLTextAreaElement | null }, text
   }, [text]);
 }
 
-/** Ready to write in the conversation just opened; a touch screen would throw its keyboard up instead. */
-function useFocus(field: { readonly current: HTMLTextAreaElement | null }, chat: string): void {
+/** Ready to write again after each step; a touch screen would throw its keyboard up instead. */
+function useFocus(field: { readonly current: HTMLTextAreaElement | null }, step: string): void {
   useEffect(() => {
     if (!matchMedia("(pointer: coarse)").matches) field.current?.focus();
-  }, [chat]);
+  }, [step]);
 }

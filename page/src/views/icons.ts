@@ -16,7 +16,6 @@ export const mark = (): ComponentChild =>
     "svg",
     { class: "mark", viewBox: "0 0 24 24", "aria-hidden": "true" },
     h("path", { d: "M19.6 8.2A8.5 8.5 0 1 0 20.5 12" }),
-    h("circle", { cx: "20.1", cy: "9.6", r: "0.1" }),
     h("circle", { class: "dot", cx: "12", cy: "12", r: "2.6" }),
   );
 

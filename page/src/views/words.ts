@@ -32,6 +32,6 @@ export function recent(at: number, now: number): string {
 }
 
 export function sizeOf(characters: number): string {
-  if (characters < 1_000_000) return `${Math.round(characters / 1_000)} thousand characters`;
+  if (characters < 950_000) return `${Math.round(characters / 1_000)} thousand characters`;
   return `${(characters / 1_000_000).toFixed(1)} million characters`;
 }
