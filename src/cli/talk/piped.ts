@@ -11,16 +11,20 @@ import { type Output, plainText } from "../print.ts";
 import { type FeedEvent, rest } from "./feed.ts";
 import type { Sender } from "./sender.ts";
 
-/** How often the gateway is asked what became of a turn whose answer does not come. */
-const lookMs = 1_000;
-
 export type Piped = {
   told(event: FeedEvent): void;
   /** Sends everything there is to send; resolves with the exit code. */
   run(lines: Readable): Promise<number>;
 };
 
-export function piped(connect: () => Client, sender: Sender, output: Output, signal: AbortSignal): Piped {
+/** `lookMs`: how often the gateway is asked what became of a turn whose answer does not come. */
+export function piped(
+  connect: () => Client,
+  sender: Sender,
+  output: Output,
+  signal: AbortSignal,
+  lookMs = 1_000,
+): Piped {
   const live = Promise.withResolvers<void>();
   let isLive = false;
   /** Turn of each of our lines, by the line's id. */

@@ -1,0 +1,163 @@
+// The terminal's side of a conversation against a scripted gateway over real HTTP: losses, repeats, restarts.
+
+import assert from "node:assert/strict";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text as readAll } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { type Client, connectGateway } from "../../control/client.ts";
+import type { Output } from "../print.ts";
+import { type FeedEvent, follow } from "./feed.ts";
+import { piped } from "./piped.ts";
+import { lastRows } from "./screen.ts";
+import { sender } from "./sender.ts";
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+async function scripted(t: TestContext, answer: Answer): Promise<() => Client> {
+  const server = createServer(
+    (request, response) => void readAll(request).then((body) => answer(request, response, body)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const home = mkdtempSync(join(tmpdir(), "everturn-talk-"));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const place = { home, stateFile: join(home, "gateway_state.json"), tokenFile: join(home, "control.token") };
+  writeFileSync(place.stateFile, JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+  writeFileSync(place.tokenFile, "t".repeat(43));
+  return () => connectGateway(place);
+}
+
+function frame(type: string, data: unknown): string {
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function message(n: number, role: string, text: string, key = `k${n}`, turn = "t1") {
+  return { n, key, session: "s", turn, role, text, at: n };
+}
+
+function fail(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify({ error: { code, message: `because of ${code}` } }));
+}
+
+function memoryOutput(): Output & { readonly said: string[]; readonly remarks: string[] } {
+  const said: string[] = [];
+  const remarks: string[] = [];
+  const out = (text: string) => void said.push(text);
+  return { said, remarks, out, err: (text) => void remarks.push(text), columns: 80, tty: false, colour: false };
+}
+
+test("a feed comes back with its cursor, tells nothing twice, and says that it was away", async (t) => {
+  const asked: string[] = [];
+  const connect = await scripted(t, (request, response) => {
+    asked.push(request.url ?? "");
+    const n = asked.length;
+    if (n === 2) return response.destroy();
+    if (n === 3) return fail(response, 503, "starting");
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(frame("hello", { boot: n === 1 ? "b1" : "b2", version: "v" }));
+    response.write(frame("message", message(1, "user", "a")));
+    response.write(frame("message", message(n === 1 ? 2 : 3, "assistant", "ü".repeat(3))));
+    response.write(frame("live", {}));
+    if (n === 1) response.end();
+  });
+  const events: FeedEvent[] = [];
+  const enough = new AbortController();
+  await follow(
+    connect,
+    "/events",
+    (event) => {
+      events.push(event);
+      if (event.type === "live" && events.filter((one) => one.type === "live").length === 2) enough.abort();
+    },
+    enough.signal,
+  );
+  assert.deepEqual(asked, ["/events", "/events?after=2", "/events?after=2", "/events?after=2"]);
+  assert.deepEqual(
+    events.map((one) => (one.type === "message" ? one.message.n : one.type === "back" ? one : one.type)),
+    [1, 2, "live", "away", { type: "back", restarted: true }, 3, "live"],
+  );
+});
+
+test("a line is sent until it is confirmed, under one id, and in order", async (t) => {
+  const bodies: { id: string; text: string }[] = [];
+  const connect = await scripted(t, (_, response, body) => {
+    bodies.push(JSON.parse(body) as { id: string; text: string });
+    const n = bodies.length;
+    if (n === 1) return response.destroy();
+    if (n === 2) return fail(response, 429, "busy");
+    if (n === 5) return fail(response, 400, "bad-request");
+    response.end(JSON.stringify({ status: "accepted" }));
+  });
+  const out = sender(connect, "/messages", new AbortController().signal);
+  const sent = await Promise.all([out.send("one"), out.send("two"), out.send("three")]);
+  assert.deepEqual(
+    sent.map((one) => one.result),
+    ["stored", "stored", "refused"],
+  );
+  assert.equal(sent[2]?.why, "because of bad-request");
+  assert.deepEqual(
+    bodies.map((one) => one.text),
+    ["one", "one", "one", "two", "three"],
+  );
+  assert.equal(new Set(bodies.slice(0, 3).map((one) => one.id)).size, 1);
+  assert.equal(new Set(bodies.map((one) => one.id)).size, 3);
+  assert.equal(out.unconfirmed, 0);
+  assert.ok(out.sent(bodies[0]?.id ?? ""));
+});
+
+test("a sender that is stopped says which lines were not confirmed", async (t) => {
+  const over = new AbortController();
+  const connect = await scripted(t, (_, response) => {
+    fail(response, 503, "store-full");
+    over.abort();
+  });
+  const out = sender(connect, "/messages", over.signal);
+  assert.equal((await out.send("one")).result, "given-up");
+  assert.equal(out.unconfirmed, 1);
+});
+
+test("piped lines are answered one by one; what came before is not repeated", async (t) => {
+  const output = memoryOutput();
+  const over = new AbortController();
+  let tell: (event: FeedEvent) => void = () => {};
+  let n = 10;
+  const connect = await scripted(t, (request, response, body) => {
+    if (request.method === "GET") {
+      const turn = (request.url ?? "").split("/").at(-1);
+      return response.end(JSON.stringify({ turn: { id: turn, state: "done" }, items: [] }));
+    }
+    const { id, text } = JSON.parse(body) as { id: string; text: string };
+    response.end(JSON.stringify({ status: "accepted" }));
+    const turn = `turn-${text}`;
+    tell({ type: "message", message: message(++n, "user", text, id, turn) as never });
+    // A turn that was cancelled gets no answer; the next line must still go out.
+    if (text === "silent") return;
+    const question = text === "ask" ? { question: { id: "q", choices: ["red", "blue"] } } : {};
+    tell({
+      type: "message",
+      message: { ...message(++n, "assistant", `re: ${text}`, `i${n}`, turn), ...question } as never,
+    });
+  });
+  const talk = piped(connect, sender(connect, "/messages", over.signal), output, over.signal, 1);
+  tell = (event) => talk.told(event);
+  tell({ type: "message", message: message(1, "assistant", "old") as never });
+  tell({ type: "live" });
+  assert.equal(await talk.run(Readable.from(["one\n\nask\nsilent\n", "last"])), 0);
+  assert.deepEqual(output.said, ["re: one", "re: ask\n  1) red\n  2) blue", "re: last"]);
+});
+
+test("the end of a growing answer is cut into rows of the terminal", () => {
+  assert.deepEqual(lastRows("abcdefgh\nxy", 5, 10), ["abcd", "efgh", "xy"]);
+  assert.deepEqual(lastRows("1\n2\n3\n4", 80, 2), ["3", "4"]);
+  assert.deepEqual(lastRows("日本語", 5, 10), ["日本", "語"]);
+  assert.deepEqual(lastRows("", 5, 10), [""]);
+});
