@@ -1,0 +1,157 @@
+// Who a process is: its number, and when it began, because numbers are used again. Which life of the machine this is.
+// And the file that tells others about the gateway of a home: written whole or not at all, read with tolerance.
+// It is information, never a lock: whether a gateway lives is decided by the lock alone.
+
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { uptime } from "node:os";
+import { randomUUID } from "node:crypto";
+import { Fault, sentenceOf } from "../core/fault.ts";
+
+export type ProcessIdentity = {
+  readonly pid: number;
+  /** Milliseconds from the start of the machine to the start of the process; null where the system does not tell. */
+  readonly startTime: number | null;
+};
+
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startTime: startTimeOf(process.pid) };
+}
+
+/** Null when there is no such process, when it is a zombie, or when the system does not tell. */
+export function startTimeOf(pid: number): number | null {
+  if (process.platform !== "linux") return null;
+  return readStartTime(readOrNull(`/proc/${pid}/stat`) ?? "");
+}
+
+/** Field 22 of a line of /proc/<pid>/stat. The name in field 2 may itself hold spaces and parentheses. */
+export function readStartTime(stat: string): number | null {
+  const rest = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const state = rest[0];
+  const ticks = Number(rest[19]);
+  if (stat.lastIndexOf(")") < 0 || state === "Z" || state === "X" || !Number.isSafeInteger(ticks)) return null;
+  return ticks * msPerTick;
+}
+
+// The kernel shows these times in hundredths of a second on every architecture that Node runs on.
+const msPerTick = 10;
+
+/** Whether exactly this process still lives; where start times are not known, whether one with its number does. */
+export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  if (process.platform === "linux") {
+    const now = startTimeOf(pid);
+    return now !== null && (startTime === null || startTime === now);
+  }
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It lives, but belongs to somebody else.
+    return codeOf(error) === "EPERM";
+  }
+}
+
+/** One life of the machine. A death of the gateway across two of them accuses nobody. */
+export function machineBootId(): string {
+  const id = process.platform === "linux" ? readOrNull("/proc/sys/kernel/random/boot_id")?.trim() : undefined;
+  return id === undefined || id === "" ? bootIdFrom(Date.now(), uptime()) : id;
+}
+
+/** The minute in which the machine started; the seconds drift with the clock. */
+export function bootIdFrom(nowMs: number, uptimeSeconds: number): string {
+  return `boot-${Math.round((nowMs - uptimeSeconds * 1_000) / 60_000)}`;
+}
+
+/** `gateway_state.json`; field names as other programs read them. */
+export type StateFile = {
+  readonly gateway_state: string;
+  /** What its owner wants it to be, whatever it is now: running or stopped. */
+  readonly desired_state: "running" | "stopped";
+  readonly pid: number;
+  /** As in ProcessIdentity. */
+  readonly start_time: number | null;
+  /** Where the control address is; null when it is not open. */
+  readonly url: string | null;
+  readonly version: string;
+  /** ISO, in UTC. */
+  readonly started_at: string | null;
+  readonly updated_at: string;
+};
+
+/** What could be read; null for what is missing or of the wrong kind. */
+export type ReadStateFile = { readonly [K in keyof StateFile]: StateFile[K] | null };
+
+/** A reader sees the old file or the new one, never half of one. Readable by the owner only. */
+export async function writeStateFile(path: string, state: StateFile): Promise<void> {
+  // Not forced to the disk: after a power cut nothing in it is true any more.
+  const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    const todo = "check that the folder has room and belongs to this user";
+    throw new Fault("home-unusable", `${path} could not be written (${sentenceOf(error)}); ${todo}.`, error);
+  }
+}
+
+/** Null when there is none or it cannot be understood at all. */
+export async function readStateFile(path: string): Promise<ReadStateFile | null> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error) return null;
+    throw error;
+  }
+  return text.length > mostText ? null : parseStateFile(text);
+}
+
+const mostText = 65_536;
+
+export function parseStateFile(text: string): ReadStateFile | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const textOf = (key: string) => readText(fields.get(key));
+  const numberOf = (key: string) => readNumber(fields.get(key));
+  const desired = textOf("desired_state");
+  return {
+    gateway_state: textOf("gateway_state"),
+    desired_state: desired === "running" || desired === "stopped" ? desired : null,
+    pid: numberOf("pid"),
+    start_time: numberOf("start_time"),
+    url: textOf("url"),
+    version: textOf("version"),
+    started_at: textOf("started_at"),
+    updated_at: textOf("updated_at"),
+  };
+}
+
+function readText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function readNumber(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    // The process ended, or this system has no such file.
+    if (codeOf(error) !== null) return null;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}
