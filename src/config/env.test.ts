@@ -1,3 +1,5 @@
+// .env files, ${NAME}, overrides by variables, and text that becomes a value.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Variables, overridesIn, parseEnvFile, readScalar, substitute } from "./env.ts";

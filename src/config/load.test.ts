@@ -1,3 +1,5 @@
+// File, .env and environment together: what is taken over, every fault at once with its place, and hostile files.
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -5,12 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { isRefusedAlways, notYet } from "./available.ts";
 import { sentenceOfFault } from "./faults.ts";
 import { type ConfigInput, type FileRead, type LoadedConfig, loadConfig, systemInput } from "./load.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { Secret, toPrintable } from "./secret.ts";
-import { schemaAt } from "./shape.ts";
 
 type Given = { readonly yaml?: string; readonly dotenv?: string; readonly env?: Readonly<Record<string, string>> };
 
@@ -196,41 +196,6 @@ test("wrong kinds of values are refused with what would be right", async () => {
     assert.equal(faults.length, 1, `${yaml}: ${faults.join(" | ")}`);
     assert.match(faults[0] ?? "", sentence);
   }
-});
-
-test("each thing that this version cannot do is refused, and its key is one of the schema", async () => {
-  const values: Readonly<Record<string, string>> = {
-    "agent.backend": "acp",
-    "agent.fallback": "[openai/x]",
-    "agent.maxSteps": "5",
-    "agent.acp": "{ command: [x] }",
-    "agent.tools": "{ approvals: never }",
-    "agent.mcp": "{ files: { command: [x] } }",
-    "agent.model": "openai/x",
-    "control.host": "'::'",
-    "control.auth": "password",
-    "platforms.telegram": "{ token: abc }",
-    "recovery.afterCrash": "suspend",
-    "recovery.autoResume": "false",
-    "sessions.reset": "{ idleMinutes: 5 }",
-    "store.url": "postgres://host/db",
-  };
-  for (const { key } of notYet) {
-    const path = key.split(".");
-    assert.ok(schemaAt(configSchema, path) !== null, key);
-    const yaml = `${path[0]}:\n  ${path[1]}: ${values[key] ?? "text"}\n`;
-    const faults = await faultsOf({ yaml });
-    assert.equal(faults.length, 1, `${key}: ${faults.join(" | ")}`);
-    assert.match(faults[0] ?? "", new RegExp(`line 2: ${key} .*not available in this version; `));
-  }
-  assert.equal(isRefusedAlways(["platforms", "web"]), false);
-});
-
-test("any loopback host is fine, any other is refused", async () => {
-  for (const host of ["127.0.0.1", "127.1.2.3", "localhost", "::1"])
-    assert.equal((await configOf({ env: { EVERTURN_CONTROL__HOST: host } })).control.host, host);
-  for (const host of ["0.0.0.0", "::", "10.0.0.1", "example.org", "127.0.0.1.example.org"])
-    assert.match((await faultsOf({ env: { EVERTURN_CONTROL__HOST: host } })).join(), /not available/, host);
 });
 
 test("a value from a variable is never repeated in a fault", async () => {

@@ -1,3 +1,5 @@
+// Which folder is the home, and what every file below it is called.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findHome, pathsIn } from "./paths.ts";

@@ -1,3 +1,5 @@
+// A secret stays one however it is printed, and what is shown of a configuration holds none.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

@@ -1,3 +1,5 @@
+// YAML with places: kinds of values, faults in our own words, and files made to hurt.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sentenceOfFault } from "./faults.ts";
