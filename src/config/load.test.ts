@@ -221,7 +221,7 @@ test("a hundred faults are shown, more are counted", async () => {
   assert.ok((long[0] ?? "").length < 300);
 });
 
-test("the real reader: folders, pipes, too large, not UTF-8, no permission, a file where the home should be", async () => {
+test("the real reader: folders, pipes, too large, not UTF-8, a file where the home should be", async () => {
   const home = await mkdtemp(join(tmpdir(), "everturn-config-"));
   after(() => rm(home, { recursive: true, force: true }));
   const load = async (folder = home) => sentences(await loadConfig({ ...systemInput(folder), env: {} }));
@@ -245,6 +245,13 @@ test("the real reader: folders, pipes, too large, not UTF-8, no permission, a fi
   await writeFile(file, `#${" ".repeat(1_000_000)}\nlog: { level: debug }\n`);
   assert.deepEqual(await load(), []);
   assert.match((await load(file)).join("\n"), /ENOTDIR/);
+});
+
+test("files that may not be read are faults, both at once", async () => {
+  const readFile = async (): Promise<FileRead> => ({ type: "unreadable", why: "EACCES" });
+  const faults = sentences(await loadConfig({ ...input({}), readFile }));
+  const todo = "the file cannot be read (EACCES); give this user the right to read it, or remove it";
+  assert.deepEqual(faults, [`/h/config.yaml: ${todo}`, `/h/.env: ${todo}`]);
 });
 
 test("secrets are wrapped, kept as text whatever they look like, and do not print", async () => {
