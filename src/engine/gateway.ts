@@ -129,6 +129,7 @@ export function gateway(options: GatewayOptions): Gateway {
     if ((await store.openBoot(boot)) === "refused")
       throw new Fault("already-running", "Another gateway serves this store.");
     const found = await recover(parts, boot);
+    if (found === null) return;
     recovered = { turns: found.turns, items: found.items, tookMs: world.now() - from };
     life.booted(() => {
       rows.open(found.runnable, found.hold);
@@ -166,7 +167,13 @@ export function gateway(options: GatewayOptions): Gateway {
 
   return {
     async run() {
-      await start();
+      try {
+        await start();
+      } catch (error) {
+        // A stop asked during the start wins over whatever the start still met.
+        if (life.life().phase === "booting" || life.life().phase === "serving") throw error;
+        world.log("warn", "the start was broken off by a stop", { why: sentenceOf(error) });
+      }
       return life.ended;
     },
     ready: ready.promise,

@@ -18,7 +18,8 @@ export type Recovered = {
   readonly sendable: readonly SessionId[];
 };
 
-export async function recover(parts: Parts, self: Boot): Promise<Recovered> {
+/** Null when another boot took over meanwhile. */
+export async function recover(parts: Parts, self: Boot): Promise<Recovered | null> {
   const { store, ledger } = parts;
   const dead = await store.deadBoots();
   const turns = await turnChanges(parts, self, dead);
@@ -26,6 +27,7 @@ export async function recover(parts: Parts, self: Boot): Promise<Recovered> {
   const changes = [...turns.changes, ...items];
   if (changes.length > 0) {
     const result = await ledger.keep(changes);
+    if (result === "fenced") return null;
     if (result !== "committed") throw new Bug(`recovery was refused: ${result}`);
   }
   const runnable: Session[] = [];

@@ -1,0 +1,165 @@
+// A scripted agent: the words of a message say what it does, the journal says how far it is. It can speak, call tools of
+// every effect, ask, fail, and hang without caring for any abort. Effects are counted outside the process.
+
+import type { Instant } from "../core/ids.ts";
+import type { ToolEffect } from "../core/journal.ts";
+import { type Inbound, textOf } from "../core/message.ts";
+import type { Agent, AgentJob, Step } from "../ports/agent.ts";
+import type { Tool } from "../ports/tool.ts";
+import type { Life } from "./life.ts";
+import type { FullStore } from "./power.ts";
+import type { Dice } from "./time.ts";
+
+export const acts = [
+  "say",
+  "pure",
+  "pures",
+  "keyed",
+  "checkable",
+  "once",
+  "ask",
+  "remind",
+  "fail",
+  "hang",
+  "die",
+] as const;
+/** One step of a script. `die`: the process dies in this step, every time, until somebody gives up. */
+export type Act = (typeof acts)[number];
+
+/** The outside world that tools change. */
+export type Effects = {
+  /** How often each call really happened, by key. */
+  readonly happened: Map<string, number>;
+  /** Steps that hang or fail do so once. */
+  readonly tripped: Set<string>;
+  /** A frozen life that was taken over may still do what it was about to do; nobody can prevent that. */
+  readonly isCurrent: (life: Life) => boolean;
+  readonly onBreach: (what: string) => void;
+  readonly onDie: (life: Life) => void;
+};
+
+/** `m1: say once ask` is message m1 with three acts before its answer. */
+export function script(name: string, list: readonly Act[]): string {
+  return `${name}: ${list.join(" ")}`;
+}
+
+export function read(inbound: Inbound): { readonly name: string; readonly list: readonly Act[] } {
+  const text = textOf(inbound.body);
+  const [name = text, list = ""] = text.split(": ");
+  return { name, list: list.split(" ").filter((word): word is Act => (acts as readonly string[]).includes(word)) };
+}
+
+export function scripted(life: Life, store: FullStore, effects: Effects, chances: Dice): Agent {
+  return {
+    tools: (["pure", "keyed", "checkable", "once"] as const).map((effect) =>
+      tool(effect, life, store, effects, chances),
+    ),
+    async step(job) {
+      await life.pass(chances.between(1, 30));
+      const { name, list } = read(job.input);
+      const done = job.journal.filter((entry) => entry.type === "said" || entry.type === "asked").length;
+      const act = list[done];
+      if (act === undefined)
+        return {
+          type: "said",
+          text: `${answerTo(name)}${joined(job)}${name.endsWith("L") ? `||${name} part 2||${name} part 3` : ""}`,
+          calls: [],
+          final: true,
+        };
+      return perform(act, job, `${job.turn}:${done}`);
+    },
+    close: async () => undefined,
+  };
+
+  async function perform(act: Act, job: AgentJob, place: string): Promise<Step> {
+    const say = (calls: readonly string[]): Step => ({
+      type: "said",
+      text: act,
+      calls: calls.map((name, i) => ({ call: `${place}:${i}`, tool: name, input: { place } })),
+      final: false,
+    });
+    switch (act) {
+      case "say":
+        job.draft(place);
+        return say([]);
+      case "pures":
+        return say(["pure", "pure", "once", "pure"]);
+      case "remind":
+        return {
+          type: "said",
+          text: act,
+          calls: [{ call: `${place}:0`, tool: "pure", input: { remind: place } }],
+          final: false,
+        };
+      case "ask":
+        return {
+          type: "asked",
+          text: `question ${place}`,
+          choices: ["yes", "no"],
+          until: (job.now() + 60_000) as Instant,
+        };
+      case "fail":
+        return tripOnce(place, () => ({ type: "failed", retry: "later", why: "a passing cloud" }), say([]));
+      case "hang":
+        return tripOnce(place, () => new Promise<Step>(() => undefined), say([]));
+      case "die":
+        effects.onDie(life);
+        return new Promise<Step>(() => undefined);
+      default:
+        return say([act]);
+    }
+  }
+
+  async function tripOnce(place: string, trip: () => Step | Promise<Step>, otherwise: Step): Promise<Step> {
+    if (effects.tripped.has(place)) return otherwise;
+    effects.tripped.add(place);
+    return trip();
+  }
+}
+
+export function answerTo(name: string): string {
+  return `answer to ${name}`;
+}
+
+function joined(job: AgentJob): string {
+  return job.journal
+    .map((entry) => (entry.type === "joined" ? `, ${answerTo(read(entry.message).name)}` : ""))
+    .join("");
+}
+
+function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects, chances: Dice): Tool {
+  const { happened } = effects;
+  const onBreach = (what: string) => {
+    if (effects.isCurrent(life)) effects.onBreach(what);
+  };
+  return {
+    name: effect,
+    description: effect,
+    effect,
+    input: {},
+    async run(input, context) {
+      const [turn = ""] = context.key.split(":");
+      const call = context.key.slice(turn.length + 1);
+      const journal = await store.journalOf(turn as Parameters<FullStore["journalOf"]>[0]);
+      if (journal.some((entry) => entry.type === "tool-ended" && entry.call === call))
+        onBreach(`finished call ${context.key} ran again`);
+      if (effect !== "pure" && !journal.some((entry) => entry.type === "tool-begun" && entry.call === call)) {
+        onBreach(`${effect} call ${context.key} ran before its intent was stored`);
+      }
+      const before = chances.between(0, 20);
+      await life.pass(before);
+      const times = happened.get(context.key) ?? 0;
+      if (effect === "once" && times > 0) effects.onBreach(`once call ${context.key} happened again`);
+      if (effect !== "keyed" || times === 0) happened.set(context.key, times + 1);
+      await life.pass(chances.between(1, 20));
+      const remind = (input as { remind?: string }).remind;
+      const wake =
+        remind === undefined ? {} : { wake: { at: (life.world.now() + 500) as Instant, text: `reminder-${remind}: ` } };
+      return { type: "ok", output: effect, ...wake };
+    },
+    async check(_input, context) {
+      await life.pass(chances.between(1, 5));
+      return happened.has(context.key) ? { type: "ok", output: "found" } : null;
+    },
+  };
+}

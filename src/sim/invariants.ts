@@ -1,0 +1,95 @@
+// What must hold after every story, whatever was done to the gateway on the way.
+
+import type { Turn } from "../core/turn.ts";
+import { limits } from "../core/limits.ts";
+import { answerTo } from "./agent.ts";
+import type { Server } from "./platform.ts";
+import type { Said, Told } from "./story.ts";
+
+/** Everything that went wrong, in sentences; empty when the promise was kept. */
+export async function broken(told: Told): Promise<readonly string[]> {
+  if (told.breaches.length > 0) return told.breaches;
+  const turns = await told.store.turns({ limit: 100_000 });
+  const held = await told.store.items({ state: "in-doubt", limit: 100_000 });
+  const heldTurns = new Set(held.map((item) => item.turn));
+  const found: string[] = [];
+  for (const said of told.story.said) {
+    const mine = turns.filter((turn) => turn.input.key === said.name);
+    const [turn] = mine;
+    if (mine.length === 0 && (await wasAnAnswer(told, said, turns))) continue;
+    if (mine.length !== 1 || turn === undefined) found.push(`${said.name} made ${mine.length} turns`);
+    else found.push(...unanswered(told, said, turn, heldTurns.has(turn.id)));
+  }
+  for (const one of told.servers) found.push(...outOfOrder(told, one, turns));
+  for (const [key, times] of told.effects.happened) {
+    const [, , , effect] = key.split(":");
+    if (effect === "once" && times > 1) found.push(`once call ${key} happened ${times} times`);
+  }
+  const budget = told.story.drainMs + limits.parkMs + limits.sendGraceMs + 2 * limits.closeMs;
+  for (const ms of told.stopMs)
+    if (ms > budget) found.push(`a stop took ${ms} ms of virtual time, more than ${budget}`);
+  return found;
+}
+
+/** Words said while a question was open are its answer and make no turn of their own. */
+async function wasAnAnswer(told: Told, said: Said, turns: readonly Turn[]): Promise<boolean> {
+  const address = { platform: said.server, account: "sim", chat: said.chat };
+  const lines = (await told.store.messagesAfter(address, 0, 100_000)).filter((line) => line.key === said.name);
+  const asked = turns.find((turn) => turn.id === lines[0]?.turn);
+  return lines.length === 1 && asked !== undefined && asked.input.key !== said.name && asked.now.state === "done";
+}
+
+/** Answered once; where the platform takes no key, as often again as something was in doubt. */
+function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly string[] {
+  if (turn.now.state !== "done") return [`${said.name} is ${turn.now.state}`];
+  const { outcome } = turn.now;
+  const on = told.servers.find((one) => one.name === said.server);
+  if (on === undefined) return [`no server ${said.server}`];
+  const answers = on.seen
+    .flatMap((seen) => seen.text.split(", "))
+    .filter((text) => text === answerTo(said.name)).length;
+  switch (outcome) {
+    case "replied":
+    case "joined":
+      if (answers === 0) return held ? [] : [`${said.name} (${outcome}) was never answered`];
+      if (on.habits.keyedSend && answers > 1) return [`${said.name} was answered ${answers} times under one key`];
+      if (answers > 1 + on.doubts + told.ends) return [`${said.name} was answered ${answers} times`];
+      return held ? [] : lostParts(on, said, turn);
+    case "failed":
+      // Given up after as many deaths; anything else is a failure of ours.
+      return told.ends >= limits.strikesMax ? [] : [`${said.name} failed: ${turn.now.why}`];
+    case "cancelled":
+      return told.story.busy === "interrupt" ? [] : [`${said.name} was cancelled`];
+    case "silent":
+      return [`${said.name} ended without a word`];
+  }
+}
+
+/** Parts of a long answer arrive all, and each after the one before. */
+function lostParts(on: Server, said: Said, turn: Turn): readonly string[] {
+  if (!said.name.endsWith("L") || (turn.now.state === "done" && turn.now.outcome === "joined")) return [];
+  const first = on.seen.findIndex((seen) => seen.text.split(", ").includes(answerTo(said.name)));
+  const second = on.seen.findIndex((seen) => seen.text === `${said.name} part 2`);
+  const third = on.seen.findIndex((seen) => seen.text === `${said.name} part 3`);
+  return first < second && second < third ? [] : [`the parts of ${said.name} came as ${first}, ${second}, ${third}`];
+}
+
+/** Replies of one chat come in the order of its messages; a turn that waited for an answer lets others pass. */
+function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly string[] {
+  const found: string[] = [];
+  const asked = told.story.said.filter((one) => one.server === on.name && !one.acts.includes("ask"));
+  const replied = new Set(
+    turns.filter(({ now }) => now.state === "done" && now.outcome === "replied").map((turn) => turn.input.key),
+  );
+  for (const chat of new Set(asked.map((one) => one.chat))) {
+    const names = asked
+      .filter((one) => one.chat === chat && replied.has(one.name))
+      .toSorted((a, b) => a.at - b.at)
+      .map((one) => one.name);
+    const places = names.map((name) => on.seen.findIndex((seen) => seen.text.split(", ").includes(answerTo(name))));
+    const seen = places.filter((place) => place !== -1);
+    if (seen.some((place, i) => place < (seen[i - 1] ?? -1)))
+      found.push(`answers in ${chat} came out of order: ${names.join(" ")} at ${places.join(" ")}`);
+  }
+  return found;
+}

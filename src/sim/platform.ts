@@ -1,0 +1,155 @@
+// A chat platform outside the process: it keeps a message until it is acknowledged, delivers it again when in doubt, and
+// answers sends well, late, with a refusal for now, or never. What its users see is the oracle of every story.
+
+import type { Address, Inbound } from "../core/message.ts";
+import type { OutboxItem, SendResult } from "../core/outbox.ts";
+import type { Platform } from "../ports/platform.ts";
+import type { Life } from "./life.ts";
+import type { FullStore } from "./power.ts";
+import type { Dice, Time } from "./time.ts";
+
+export type Habits = {
+  readonly keyedSend: boolean;
+  /** How likely a message comes again although it was acknowledged. */
+  readonly repeats: number;
+  /** How likely a send is refused for now, answered without saying what happened, or never answered. */
+  readonly refuses: number;
+  readonly forgets: number;
+  readonly hangs: number;
+};
+
+export const wellBehaved: Habits = { keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
+
+export type Seen = { readonly chat: string; readonly text: string; readonly item: string; readonly at: number };
+
+export interface Server {
+  readonly name: string;
+  readonly habits: Habits;
+  /** A user writes. */
+  say(inbound: Inbound): void;
+  /** What users have seen, in order. */
+  readonly seen: readonly Seen[];
+  /** Sends whose fate the gateway could not know. */
+  doubts: number;
+  /** Messages the platform may forget. */
+  readonly acknowledged: ReadonlySet<string>;
+  unacknowledged(): number;
+  connect(life: Life, store: FullStore): Platform;
+}
+
+export type ServerNews = {
+  readonly onSeen: (seen: Seen, item: OutboxItem) => void;
+  readonly onBreach: (what: string) => void;
+};
+
+export function server(name: string, habits: Habits, time: Time, chances: Dice, news: ServerNews): Server {
+  const waiting: Inbound[] = [];
+  const acknowledged = new Set<string>();
+  const seen: Seen[] = [];
+  const keys = new Set<string>();
+  let position = 0;
+  /** A frozen life may still listen beside its successor. */
+  const listeners = new Set<() => void>();
+
+  function wakeListeners(): void {
+    for (const wake of listeners) wake();
+  }
+
+  function show(item: OutboxItem): void {
+    if (habits.keyedSend && keys.has(item.id)) return;
+    keys.add(item.id);
+    const one = { chat: item.to.chat, text: item.text, item: item.id, at: time.now() };
+    seen.push(one);
+    news.onSeen(one, item);
+  }
+
+  const self: Server = {
+    name,
+    habits,
+    seen,
+    doubts: 0,
+    acknowledged,
+    unacknowledged: () => waiting.length,
+    say(inbound) {
+      waiting.push(inbound);
+      wakeListeners();
+    },
+    connect: (life, store) => ({
+      name,
+      account: "sim",
+      can: { keyedSend: habits.keyedSend, draftEveryMs: 20 },
+      parts: (text) => text.split("||"),
+      async listen(accept, _from, up, signal) {
+        await life.pass(chances.between(1, 20));
+        up();
+        while (!signal.aborted) {
+          const next = waiting[0];
+          if (next === undefined) {
+            await nextMessage(signal);
+            continue;
+          }
+          await life.pass(chances.between(0, 3));
+          await accept(next, String(++position));
+          await acknowledge(next, life, store);
+        }
+      },
+      send: (item, signal) => deliver(item, life, signal),
+      draft: (_to: Address, _text: string | null) => undefined,
+    }),
+  };
+
+  function nextMessage(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const wake = () => {
+        listeners.delete(wake);
+        resolve();
+      };
+      listeners.add(wake);
+      signal.addEventListener("abort", wake, { once: true });
+    });
+  }
+
+  async function acknowledge(inbound: Inbound, life: Life, store: FullStore): Promise<void> {
+    await checkStored(inbound, store);
+    await life.pass(chances.between(0, 2));
+    if (waiting[0]?.key === inbound.key) waiting.shift();
+    acknowledged.add(inbound.key);
+    if (chances.chance(habits.repeats)) {
+      time.at(time.now() + chances.between(1, 5_000), () => {
+        waiting.push(inbound);
+        wakeListeners();
+      });
+    }
+  }
+
+  /** At the moment of the acknowledgement the message must be in the store. */
+  async function checkStored(inbound: Inbound, store: FullStore): Promise<void> {
+    const lines = await store.messagesAfter(inbound.from, 0, 10_000);
+    if (!lines.some((line) => line.key === inbound.key))
+      news.onBreach(`${inbound.key} was acknowledged before it was stored`);
+  }
+
+  async function deliver(item: OutboxItem, life: Life, signal: AbortSignal): Promise<SendResult> {
+    await life.pass(chances.between(1, 40));
+    if (chances.chance(habits.refuses))
+      return { type: "retry", afterMs: chances.between(0, 3_000), why: "come back later" };
+    if (chances.chance(habits.hangs)) {
+      self.doubts++;
+      if (chances.chance(0.5)) show(item);
+      return new Promise<SendResult>((resolve) => {
+        signal.addEventListener("abort", () => resolve({ type: "unknown", why: "hung" }), { once: true });
+      });
+    }
+    if (chances.chance(habits.forgets)) {
+      self.doubts++;
+      if (chances.chance(0.5)) show(item);
+      return { type: "unknown", why: "the line went dead" };
+    }
+    show(item);
+    await life.pass(chances.between(0, 20));
+    return { type: "accepted", remoteId: `r-${item.id}` };
+  }
+
+  return self;
+}

@@ -1,0 +1,93 @@
+// Stories that are told at every commit and every moment, and stories made up from a seed.
+
+import { type Act, acts } from "./agent.ts";
+import { wellBehaved } from "./platform.ts";
+import type { Cut } from "./power.ts";
+import { type Said, type Story, plainStory } from "./story.ts";
+import { dice } from "./time.ts";
+
+function say(at: number, chat: string, name: string, ...list: Act[]): Said {
+  return { at, server: "keyed", chat, name, acts: list };
+}
+
+const keyed = { keyed: wellBehaved };
+
+/** Small enough to be cut at every commit, and again during recovery. */
+export const stories: Readonly<Record<string, Story>> = {
+  "a plain message": { ...plainStory, seed: 1, servers: keyed, said: [say(0, "a", "m1")] },
+  "tools of every effect": {
+    ...plainStory,
+    seed: 2,
+    servers: keyed,
+    said: [say(0, "a", "m1", "pure", "keyed", "checkable", "once"), say(5, "b", "m2", "pures")],
+  },
+  "a queue in one chat": {
+    ...plainStory,
+    seed: 3,
+    servers: keyed,
+    said: [say(0, "a", "m1L", "say"), say(1, "a", "m2"), say(2, "a", "m3L"), say(3, "b", "m4", "once")],
+  },
+  "a question, a reminder": {
+    ...plainStory,
+    seed: 4,
+    servers: keyed,
+    said: [say(0, "a", "m1", "ask", "once"), say(10, "b", "m2", "remind"), say(400, "a", "m3")],
+  },
+  "messages that join": {
+    ...plainStory,
+    seed: 5,
+    servers: keyed,
+    busy: "steer",
+    said: [say(0, "a", "m1", "say", "once", "say"), say(20, "a", "m2"), say(60, "a", "m3")],
+  },
+  "messages that interrupt": {
+    ...plainStory,
+    seed: 6,
+    servers: keyed,
+    busy: "interrupt",
+    said: [say(0, "a", "m1", "say", "say", "say"), say(60, "a", "m2", "once"), say(120, "a", "m3")],
+  },
+  "a platform that repeats and refuses": {
+    ...plainStory,
+    seed: 7,
+    servers: { keyed: { ...wellBehaved, repeats: 1, refuses: 0.4, forgets: 0.2 } },
+    said: [say(0, "a", "m1L"), say(5, "b", "m2", "keyed"), say(8, "a", "m3")],
+  },
+};
+
+/** A story nobody thought of. */
+export function invent(seed: number): Story {
+  const roll = dice(seed ^ 0x5eed);
+  const often = (probability: number) => (roll.chance(0.5) ? probability : 0);
+  const chats = ["a", "b", "c", "d"].slice(0, roll.between(1, 4));
+  const faults = () => ({ repeats: often(0.3), refuses: often(0.2), forgets: often(0.1), hangs: often(0.05) });
+  const servers = { keyed: { ...faults(), keyedSend: true }, plain: { ...faults(), keyedSend: false } };
+  const usual = acts.filter((act) => act !== "die");
+  const said: Said[] = Array.from({ length: roll.between(1, 10) }, (_, i) => ({
+    at: roll.between(0, 1_500) + i / 100,
+    server: roll.chance(0.7) ? "keyed" : "plain",
+    chat: roll.pick(chats),
+    name: `m${i}${roll.chance(0.2) ? "L" : ""}`,
+    acts: Array.from({ length: roll.between(0, 4) }, () => roll.pick(usual)),
+  }));
+  const cuts: Cut[] = Array.from({ length: roll.between(0, 5) }, () => ({
+    commit: roll.between(1, 60),
+    when: roll.chance(0.5) ? "before" : "after",
+    end: roll.chance(0.25) ? "frozen" : "dead",
+  }));
+  const stops = roll.chance(0.4) ? Array.from({ length: roll.between(1, 3) }, () => roll.between(0, 2_500)) : [];
+  const from = roll.between(0, 1_000);
+  const diskFull = roll.chance(0.2) ? [{ from, to: from + roll.between(50, 3_000) }] : [];
+  const busy = roll.pick(["queue", "queue", "steer", "interrupt"] as const);
+  return {
+    seed,
+    servers,
+    said,
+    cuts,
+    stops,
+    diskFull,
+    busy,
+    lanesMax: roll.between(1, 8),
+    drainMs: roll.pick([0, 0, 200]),
+  };
+}

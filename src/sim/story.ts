@@ -1,0 +1,234 @@
+// A story as data, and how it is lived: lives of the process follow one another over one store and one outside world,
+// until everything said has been answered. Time is virtual; the seed is the story.
+
+import type { BootId, Instant } from "../core/ids.ts";
+import type { BusyPolicy } from "../core/lane.ts";
+import type { Inbound } from "../core/message.ts";
+import type { OutboxItem } from "../core/outbox.ts";
+import { gateway } from "../engine/gateway.ts";
+import type { Gateway } from "../ports/gateway.ts";
+import { type Act, type Effects, script, scripted } from "./agent.ts";
+import { type Life, type LogLine, life } from "./life.ts";
+import { type Habits, type Seen, type Server, server } from "./platform.ts";
+import { type Cut, type FullStore, type Power, powered } from "./power.ts";
+import { type Dice, type Time, dice, epoch, time } from "./time.ts";
+
+export type Said = {
+  /** Milliseconds after the beginning. */
+  readonly at: number;
+  readonly server: string;
+  readonly chat: string;
+  readonly name: string;
+  readonly acts: readonly Act[];
+};
+
+export type Story = {
+  readonly seed: number;
+  readonly servers: Readonly<Record<string, Habits>>;
+  readonly said: readonly Said[];
+  readonly cuts: readonly Cut[];
+  /** Moments at which somebody asks the gateway to stop; it is started again afterwards. */
+  readonly stops: readonly number[];
+  readonly diskFull: readonly { readonly from: number; readonly to: number }[];
+  readonly busy: BusyPolicy;
+  readonly lanesMax: number;
+  readonly drainMs: number;
+};
+
+export const plainStory: Omit<Story, "seed" | "servers" | "said"> = {
+  cuts: [],
+  stops: [],
+  diskFull: [],
+  busy: "queue",
+  lanesMax: 8,
+  drainMs: 0,
+};
+
+/** Everything that is known after a story. */
+export type Told = {
+  readonly story: Story;
+  readonly store: FullStore;
+  readonly servers: readonly Server[];
+  readonly effects: Effects;
+  readonly breaches: string[];
+  readonly commits: number;
+  readonly lives: number;
+  /** Deaths and freezes that happened. */
+  readonly ends: number;
+  /** How long each asked stop took, in virtual milliseconds. */
+  readonly stopMs: readonly number[];
+  readonly endedAt: number;
+  readonly log: readonly LogLine[];
+};
+
+const limitMs = 6 * 3_600_000;
+
+export async function tell(story: Story, open: () => Promise<FullStore>): Promise<Told> {
+  const store = await open();
+  const stage = setStage(story, store);
+  stage.begin();
+  const result = await stage.clock.run(epoch + limitMs, stage.isQuiet);
+  if (result !== "done")
+    stage.breaches.push(`it never came to rest (${result}): ${JSON.stringify(await store.counts())}`);
+  return stage.told();
+}
+
+function setStage(story: Story, store: FullStore) {
+  const clock: Time = time();
+  const chances: Dice = dice(story.seed);
+  const breaches: string[] = [];
+  const log: LogLine[] = [];
+  const ids = { next: 1 };
+  const stopMs: number[] = [];
+  const onBreach = (what: string) => void breaches.push(`${clock.now() - epoch} ms: ${what}`);
+  let lives = 0;
+  let ends = 0;
+  let saidCount = 0;
+  let now: { readonly life: Life; readonly gateway: Gateway } | null = null;
+  let checks = 0;
+  let quiet = false;
+
+  const power: Power = { commits: 0, owner: null, full: false, cuts: [...story.cuts], onCut, onBreach };
+  const effects: Effects = {
+    happened: new Map(),
+    tripped: new Set(),
+    isCurrent: (one) => now?.life === one,
+    onBreach,
+    onDie(one) {
+      one.kill();
+      onCut({ commit: power.commits, when: "after", end: "dead" });
+    },
+  };
+  const servers = Object.entries(story.servers).map(([name, habits]) =>
+    server(name, habits, clock, chances, { onSeen: (seen, item) => answer(name, seen, item), onBreach }),
+  );
+
+  function onCut(_cut: Cut): void {
+    ends++;
+    now = null;
+    clock.at(clock.now() + chances.between(20, 300), live);
+  }
+
+  function live(): void {
+    lives++;
+    const one = life(lives, clock, chances, ids, log);
+    const seen = powered(store, one, power, chances);
+    const self = gateway({
+      store: seen,
+      platforms: servers.map((each) => each.connect(one, store)),
+      agent: scripted(one, store, effects, chances),
+      world: one.world,
+      settings: {
+        drainMs: story.drainMs,
+        lanesMax: story.lanesMax,
+        platforms: Object.fromEntries(
+          servers.map(({ name }) => [name, { busy: story.busy, inDoubt: "resend" as const }]),
+        ),
+      },
+      boot: {
+        id: `boot-${lives}` as BootId,
+        pid: lives,
+        host: "sim",
+        machine: "m",
+        version: "sim",
+        startedAt: clock.now(),
+        beatAt: clock.now(),
+        stop: null,
+      },
+    });
+    now = { life: one, gateway: self };
+    self.run().then(
+      () => {
+        if (now?.life !== one) return; // a frozen one that found out
+        now = null;
+        one.kill();
+        clock.at(clock.now() + chances.between(20, 300), live);
+      },
+      (error: unknown) => onBreach(`the gateway broke: ${String(error)} ${error instanceof Error ? error.stack : ""}`),
+    );
+  }
+
+  function askToStop(): void {
+    if (now === null) return;
+    const from = clock.now();
+    const { life: one, gateway: self } = now;
+    self.stop({ to: "stop", by: "signal", reason: "the story says so" });
+    const watch = () => {
+      if (now?.life === one) clock.at(clock.now() + 1, watch);
+      else stopMs.push(clock.now() - from);
+    };
+    watch();
+  }
+
+  function answer(name: string, seen: Seen, item: OutboxItem): void {
+    if (item.question === undefined || chances.chance(0.2)) return; // one in five is never answered
+    const { id, choices } = item.question;
+    const inbound = inboundOf(name, seen.chat, `answer-${id}`, {
+      kind: "answer",
+      question: id,
+      choice: chances.pick(choices),
+    });
+    clock.at(
+      clock.now() + chances.between(10, 3_000),
+      () => void servers.find((one) => one.name === name)?.say(inbound),
+    );
+  }
+
+  function inboundOf(platform: string, chat: string, key: string, body: Inbound["body"]): Inbound {
+    return {
+      key,
+      from: { platform, account: "sim", chat },
+      sender: `user of ${chat}`,
+      body,
+      sentAt: clock.now() as Instant,
+    };
+  }
+
+  function look(): void {
+    const busy =
+      servers.some((one) => one.unacknowledged() > 0) || saidCount < story.said.length || now === null || power.full;
+    if (busy) return;
+    void store.counts().then(({ turns, items, timers }) => {
+      const open = turns.queued + turns.running + turns.waiting + turns.parked + items.pending + items.sending + timers;
+      quiet = open === 0 && now?.gateway.status().state === "running";
+    });
+  }
+
+  return {
+    clock,
+    breaches,
+    isQuiet(): boolean {
+      if (breaches.length > 0) return true;
+      if (++checks % 8 === 0) look();
+      return quiet;
+    },
+    begin(): void {
+      live();
+      for (const { at, server: name, chat, name: message, acts } of story.said) {
+        clock.at(epoch + at, () => {
+          saidCount++;
+          const body = { kind: "text", text: script(message, acts), files: [] } as const;
+          servers.find((one) => one.name === name)?.say(inboundOf(name, chat, message, body));
+        });
+      }
+      for (const at of story.stops) clock.at(epoch + at, askToStop);
+      for (const { from, to } of story.diskFull) {
+        clock.at(epoch + from, () => void (power.full = true));
+        clock.at(epoch + to, () => void (power.full = false));
+      }
+    },
+    told: (): Told => ({
+      story,
+      store,
+      servers,
+      effects,
+      breaches,
+      commits: power.commits,
+      lives,
+      ends,
+      stopMs,
+      endedAt: clock.now() - epoch,
+      log,
+    }),
+  };
+}
