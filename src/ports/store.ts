@@ -30,7 +30,7 @@ export interface Store {
   runnable(): Promise<readonly SessionId[]>;
   /** Oldest queued or parked turn. */
   nextTurn(session: SessionId): Promise<Turn | null>;
-  /** Queued turns behind the running one, oldest first. */
+  /** Queued turns that have not begun, oldest first. */
   queuedTurns(session: SessionId, limit: number): Promise<readonly Turn[]>;
   runningTurn(session: SessionId): Promise<Turn | null>;
   heldTurns(boot: BootId): Promise<readonly Turn[]>;

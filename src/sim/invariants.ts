@@ -18,7 +18,8 @@ export async function broken(told: Told): Promise<readonly string[]> {
     const [turn] = mine;
     if (mine.length === 0 && (await wasAnAnswer(told, said, turns))) continue;
     if (mine.length !== 1 || turn === undefined) found.push(`${said.name} made ${mine.length} turns`);
-    else found.push(...unanswered(told, said, turn, heldTurns.has(turn.id)));
+    else
+      found.push(...unanswered(told, said, turn, heldTurns.has(turn.id) || (await joinedWhatEnded(told, turn, turns))));
   }
   for (const one of told.servers) found.push(...outOfOrder(told, one, turns));
   for (const [key, times] of told.effects.happened) {
@@ -37,6 +38,20 @@ async function wasAnAnswer(told: Told, said: Said, turns: readonly Turn[]): Prom
   const lines = (await told.store.messagesAfter(address, 0, 100_000)).filter((line) => line.key === said.name);
   const asked = turns.find((turn) => turn.id === lines[0]?.turn);
   return lines.length === 1 && asked !== undefined && asked.input.key !== said.name && asked.now.state === "done";
+}
+
+/** Joined a turn that did not answer in the usual way: given up after three deaths, or in doubt. */
+async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[]): Promise<boolean> {
+  if (joined.now.state !== "done" || joined.now.outcome !== "joined") return false;
+  for (const turn of turns) {
+    const journal = await told.store.journalOf(turn.id);
+    if (!journal.some((entry) => entry.type === "joined" && entry.message.key === joined.input.key)) continue;
+    const doubtful = (await told.store.items({ turn: turn.id, limit: 100 })).some(
+      (item) => item.now.state === "in-doubt",
+    );
+    return doubtful || (turn.now.state === "done" && turn.now.outcome === "failed" && told.ends >= limits.strikesMax);
+  }
+  return false;
 }
 
 /** Answered once; where the platform takes no key, as often again as something was in doubt. */

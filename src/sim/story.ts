@@ -185,6 +185,7 @@ function setStage(story: Story, store: FullStore) {
   }
 
   function look(): void {
+    if (clock.now() <= epoch + Math.max(0, ...story.stops)) return;
     const busy =
       servers.some((one) => one.unacknowledged() > 0) || saidCount < story.said.length || now === null || power.full;
     if (busy) return;

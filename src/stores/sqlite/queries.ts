@@ -18,7 +18,7 @@ export const engineQueries = {
   nextTurn:
     "SELECT * FROM turns INDEXED BY turns_ready WHERE session = ? AND state IN ('queued', 'parked') ORDER BY n LIMIT 1",
   queuedTurns: `SELECT * FROM turns INDEXED BY turns_ready
-    WHERE session = ? AND state IN ('queued', 'parked') AND state = 'queued' ORDER BY n LIMIT ?`,
+    WHERE session = ? AND state IN ('queued', 'parked') AND state = 'queued' AND attempt = 0 ORDER BY n LIMIT ?`,
   runningTurn: "SELECT * FROM turns INDEXED BY turns_running WHERE session = ? AND state = 'running'",
   heldTurns: "SELECT * FROM turns INDEXED BY turns_running WHERE state = 'running' AND boot = ? ORDER BY n",
   waitingTurns: "SELECT * FROM turns INDEXED BY turns_waiting WHERE session = ? AND state = 'waiting' ORDER BY n",
