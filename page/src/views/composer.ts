@@ -47,7 +47,7 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
         "aria-describedby": "keys",
         onInput: (event: Event) => out.write((event.currentTarget as HTMLTextAreaElement).value),
         onKeyDown: (event: KeyboardEvent) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
           event.preventDefault();
           send();
         },
@@ -82,6 +82,11 @@ function RefusalNote({ app }: { readonly app: App }): ComponentChild {
     ),
     h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onClick: () => app.out.dismiss() }, close()),
   );
+}
+
+/** Safari ends the composition before the key that ended it; there only the old code tells. */
+function isComposing(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === 229;
 }
 
 /** Without empty lines around it; the indentation of its first line may mean something. */
