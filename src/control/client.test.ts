@@ -1,7 +1,7 @@
 // How commands find the gateway, and what they are told when it is not there.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Fault } from "../core/fault.ts";
@@ -52,7 +52,11 @@ test("without a gateway every way of finding none says how to start one", async 
   assert.throws(() => connectGateway(at), isPlain);
   writeFileSync(at.stateFile, "{");
   assert.throws(() => connectGateway(at), isPlain);
-  writeFileSync(at.stateFile, JSON.stringify({ url: "http://127.0.0.1:9", pid: 1 }));
+  writeFileSync(at.stateFile, JSON.stringify({ url: "http://127.0.0.1:9", pid: 2 ** 30 }));
+  writeFileSync(at.tokenFile, token);
+  assert.throws(() => connectGateway(at), isPlain);
+  rmSync(at.tokenFile);
+  writeFileSync(at.stateFile, JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid }));
   assert.throws(() => connectGateway(at), isPlain);
   writeFileSync(at.tokenFile, token);
   await assert.rejects(connectGateway(at).get("/api/status"), isPlain);

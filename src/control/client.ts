@@ -74,8 +74,18 @@ function whereabouts({ stateFile, home }: Place): Whereabouts {
     throw new Fault("home-unusable", `${stateFile} could not be read: ${sentenceOf(error)}`, error);
   }
   const found = parse(text);
-  if (found === null) throw notRunning(home);
+  // The token must not go to whatever took the port of a gateway that is no more.
+  if (found === null || !isAlive(found.pid)) throw notRunning(home);
   return found;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    // It lives, but belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 function parse(text: string): Whereabouts | null {

@@ -26,6 +26,7 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json",
   ".webmanifest": "application/manifest+json",
   ".map": "application/json",
+  ".txt": "text/plain; charset=utf-8",
 };
 
 type Kept = { readonly stamp: string; readonly etag: string; readonly bytes: Uint8Array<ArrayBuffer> };

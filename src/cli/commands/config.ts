@@ -1,11 +1,10 @@
 // `everturn config`: check, show, path. Works without a gateway.
 
-import { type ConfigFault, sentenceOfFault } from "../../config/faults.ts";
 import { loadConfig, systemInput } from "../../config/load.ts";
 import { toPrintable } from "../../config/secret.ts";
-import { Fault } from "../../core/fault.ts";
 import { type Context, pathsOf, show as print, textFlag } from "../context.ts";
 import { facts } from "../print.ts";
+import { wrongConfig } from "../wrong-config.ts";
 
 export async function check(context: Context): Promise<number> {
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
@@ -27,13 +26,6 @@ export async function show(context: Context): Promise<number> {
 export async function path(context: Context): Promise<number> {
   context.output.out(pathsOf(context).config);
   return 0;
-}
-
-/** All faults at once, one line each. */
-export function wrongConfig(faults: readonly ConfigFault[]): Fault {
-  const count = faults.length === 1 ? "a fault" : `${faults.length} faults`;
-  const lines = faults.map((one) => `  ${sentenceOfFault(one)}`);
-  return new Fault("config-wrong", [`The configuration has ${count}:`, ...lines].join("\n"));
 }
 
 /** `control.port  7433` lines, under the names that config.yaml and its faults use. */

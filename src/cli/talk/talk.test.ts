@@ -30,7 +30,10 @@ async function scripted(t: TestContext, answer: Answer): Promise<() => Client> {
     rmSync(home, { recursive: true, force: true });
   });
   const place = { home, stateFile: join(home, "gateway_state.json"), tokenFile: join(home, "control.token") };
-  writeFileSync(place.stateFile, JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+  writeFileSync(
+    place.stateFile,
+    JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pid: process.pid }),
+  );
   writeFileSync(place.tokenFile, "t".repeat(43));
   return () => connectGateway(place);
 }

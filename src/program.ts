@@ -1,0 +1,72 @@
+// From the command line to an exit: the doors that commands cannot open themselves, and the last line of defence.
+// A closed pipe must not kill a gateway, and no warning of the runtime may reach the user's terminal.
+
+import { fileURLToPath } from "node:url";
+import { runCommand } from "./cli/index.ts";
+import type { Copy, Doors } from "./cli/context.ts";
+import { terminalOutput } from "./cli/print.ts";
+import { environment } from "./config/load.ts";
+import { sentenceOf } from "./core/fault.ts";
+
+/** A mistake of ours. */
+const bugCode = 70;
+
+export async function program(argv: readonly string[], version: string, mainUrl: string): Promise<void> {
+  process.removeAllListeners("warning");
+  process.on("warning", () => undefined);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", passBrokenPipe);
+  process.on("uncaughtException", (error) => failed(error));
+  process.on("unhandledRejection", (error) => failed(error));
+
+  const output = terminalOutput(process.stdout, process.stderr, environment());
+  const pageFolder = fileURLToPath(new URL(mainUrl.endsWith(".ts") ? "../dist/page" : "./page", mainUrl));
+  const doors: Doors = {
+    version,
+    runGateway: async (options) => (await import("./run.ts")).runGateway({ ...options, version, pageFolder, output }),
+    copyStore,
+    readCopy,
+  };
+  const code = await runCommand(argv, output, doors);
+  leave(code);
+}
+
+/** Ends the process when everything that was printed has left it. */
+function leave(code: number): void {
+  process.exitCode = code;
+  if (process.stdout.writableLength === 0) process.exit();
+  process.stdout.end(() => process.exit());
+}
+
+function passBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+}
+
+/** A running gateway replaces this by one that also writes to its log. */
+function failed(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : sentenceOf(error)}\n`);
+  process.exit(bugCode);
+}
+
+async function copyStore(store: string, file: string): Promise<void> {
+  const { openSqliteArchive } = await import("./stores/sqlite/index.ts");
+  const archive = openSqliteArchive(store);
+  try {
+    await archive.backup(file);
+  } finally {
+    archive.close();
+  }
+}
+
+async function readCopy(file: string): Promise<Copy> {
+  const { openSqliteArchive, verifySqliteCopy } = await import("./stores/sqlite/index.ts");
+  const fault = verifySqliteCopy(file);
+  if (fault !== null) return { fault, openTurns: 0, openItems: 0 };
+  const archive = openSqliteArchive(file);
+  try {
+    const { turns, items } = await archive.counts();
+    const openTurns = turns.queued + turns.running + turns.waiting + turns.parked;
+    return { fault, openTurns, openItems: items.pending + items.sending + items["in-doubt"] };
+  } finally {
+    archive.close();
+  }
+}
