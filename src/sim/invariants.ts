@@ -21,11 +21,8 @@ export async function broken(told: Told): Promise<readonly string[]> {
     else
       found.push(...unanswered(told, said, turn, heldTurns.has(turn.id) || (await joinedWhatEnded(told, turn, turns))));
   }
+  found.push(...(await lostReminders(told, turns)));
   for (const one of told.servers) found.push(...outOfOrder(told, one, turns));
-  for (const [key, times] of told.effects.happened) {
-    const [, , , effect] = key.split(":");
-    if (effect === "once" && times > 1) found.push(`once call ${key} happened ${times} times`);
-  }
   const budget = told.story.drainMs + limits.parkMs + limits.sendGraceMs + 2 * limits.closeMs;
   for (const ms of told.stopMs)
     if (ms > budget) found.push(`a stop took ${ms} ms of virtual time, more than ${budget}`);
@@ -71,13 +68,17 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
       if (answers > 1 + on.doubts + told.ends) return [`${said.name} was answered ${answers} times`];
       return held ? [] : lostParts(on, said, turn);
     case "failed":
-      // Given up after as many deaths; anything else is a failure of ours.
-      return told.ends >= limits.strikesMax ? [] : [`${said.name} failed: ${turn.now.why}`];
+      return mayBeGivenUp(told, said) ? [] : [`${said.name} failed: ${turn.now.why}`];
     case "cancelled":
       return told.story.busy === "interrupt" ? [] : [`${said.name} was cancelled`];
     case "silent":
       return [`${said.name} ended without a word`];
   }
+}
+
+/** After three deaths that nobody else can have caused; a poisonous turn takes no innocent one with it. */
+function mayBeGivenUp(told: Told, said: Said): boolean {
+  return said.acts.includes("die") || told.ends - told.poisonings >= limits.strikesMax;
 }
 
 /** Parts of a long answer arrive all, and each after the one before. */
@@ -87,6 +88,19 @@ function lostParts(on: Server, said: Said, turn: Turn): readonly string[] {
   const second = on.seen.findIndex((seen) => seen.text === `${said.name} part 2`);
   const third = on.seen.findIndex((seen) => seen.text === `${said.name} part 3`);
   return first < second && second < third ? [] : [`the parts of ${said.name} came as ${first}, ${second}, ${third}`];
+}
+
+/** A reminder that a tool set has become a turn, once. */
+async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const turn of turns) {
+    for (const entry of await told.store.journalOf(turn.id)) {
+      if (entry.type !== "tool-ended" || entry.result.type !== "ok" || entry.result.wake === undefined) continue;
+      const fired = turns.filter((one) => one.input.key === `timer:${turn.id}:${entry.call}`).length;
+      if (fired !== 1) found.push(`the reminder of call ${entry.call} fired ${fired} times`);
+    }
+  }
+  return found;
 }
 
 /** Replies of one chat come in the order of its messages; a turn that waited for an answer lets others pass. */

@@ -55,6 +55,8 @@ export type Told = {
   readonly lives: number;
   /** Deaths and freezes that happened. */
   readonly ends: number;
+  /** How many of them a turn brought about itself. */
+  readonly poisonings: number;
   /** How long each asked stop took, in virtual milliseconds. */
   readonly stopMs: readonly number[];
   readonly endedAt: number;
@@ -83,6 +85,7 @@ function setStage(story: Story, store: FullStore) {
   const onBreach = (what: string) => void breaches.push(`${clock.now() - epoch} ms: ${what}`);
   let lives = 0;
   let ends = 0;
+  let poisonings = 0;
   let saidCount = 0;
   let now: { readonly life: Life; readonly gateway: Gateway } | null = null;
   let checks = 0;
@@ -96,6 +99,7 @@ function setStage(story: Story, store: FullStore) {
     onBreach,
     onDie(one) {
       one.kill();
+      poisonings++;
       onCut({ commit: power.commits, when: "after", end: "dead" });
     },
   };
@@ -227,6 +231,7 @@ function setStage(story: Story, store: FullStore) {
       commits: power.commits,
       lives,
       ends,
+      poisonings,
       stopMs,
       endedAt: clock.now() - epoch,
       log,

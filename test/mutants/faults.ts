@@ -1,0 +1,97 @@
+// Faults to plant, each a small and tempting mistake in the real sources. Some suite must find every one of them.
+
+export type Mutant = { readonly name: string; readonly file: string; readonly find: string; readonly replace: string };
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "acknowledged before the commit",
+    file: "src/engine/intake.ts",
+    find: "const result = await commitPlan(inbound.from, moved, (lane) => planInbound(lane, inbound));",
+    replace:
+      'commitPlan(inbound.from, moved, (lane) => planInbound(lane, inbound)).catch(() => 0); const result: string = "accepted";',
+  },
+  {
+    name: "no inbox key",
+    file: "src/engine/intake.ts",
+    find: 'return { put: "inbox", platform, account, key: inbound.key,',
+    replace: 'return { put: "inbox", platform, account, key: world.id(),',
+  },
+  {
+    name: "turn end and reply in two commits",
+    file: "src/engine/turns.ts",
+    find: "await move(event, entries, [...written.changes, ...more]);",
+    replace: "await move(event, entries, more); await ledger.keep(written.changes);",
+  },
+  {
+    name: "tool before its intent",
+    file: "src/engine/turns.ts",
+    find: 'return [{ type: "tool-begun", call: call.call, effect: effectOf(call.tool) }];',
+    replace: "return [];",
+  },
+  {
+    name: "a once tool runs again after a crash",
+    file: "src/core/journal.ts",
+    find: 'if (begun.effect === "once") return { type: "give-up", call: first };',
+    replace: "",
+  },
+  {
+    name: "orphaned send forgotten at boot",
+    file: "src/engine/recover.ts",
+    find: "const changes = [...turns.changes, ...items];",
+    replace: "const changes = [...turns.changes];",
+  },
+  {
+    name: "running turn not resumed",
+    file: "src/engine/recover.ts",
+    find: "const changes = [...turns.changes, ...items];",
+    replace: "const changes = [...items];",
+  },
+  {
+    name: "no fence",
+    file: "src/stores/sqlite/apply.ts",
+    find: 'if (liveBoot.get(by) === undefined) return "fenced";',
+    replace: "",
+  },
+  {
+    name: "replies out of order",
+    file: "src/stores/sqlite/queries.ts",
+    find: "WHERE session = ? AND state = 'pending' ORDER BY n LIMIT 1",
+    replace: "WHERE session = ? AND state = 'pending' ORDER BY n DESC LIMIT 1",
+  },
+  {
+    name: "later reply overtakes a retry",
+    file: "src/engine/pump.ts",
+    find: "if (lines.has(session) || !isOpen) return",
+    replace: "if (!isOpen) return",
+  },
+  {
+    name: "finished tool forgotten",
+    file: "src/core/journal.ts",
+    find: 'for (const entry of journal) if (entry.type === "tool-ended") ended.add(entry.call);',
+    replace: 'for (const entry of journal.slice(-1)) if (entry.type === "tool-ended") ended.add(entry.call);',
+  },
+  {
+    name: "reminder not stored with its tool's result",
+    file: "src/engine/turns.ts",
+    find: "await record([...ended, ...following], wakes);",
+    replace: "await record([...ended, ...following]);",
+  },
+  {
+    name: "deaths are not counted",
+    file: "src/core/recovery.ts",
+    find: "const strikes = counts ? one.strikes + 1 : one.strikes;",
+    replace: "const strikes = one.strikes;",
+  },
+  {
+    name: "a stop waits for a hanging turn",
+    file: "src/engine/supervisor.ts",
+    find: "const { phase, until } = life;",
+    replace: "const { phase } = life; const until = (life.until + 3_600_000) as typeof life.until;",
+  },
+  {
+    name: "a full disk loses a finished step",
+    file: "src/engine/ledger.ts",
+    find: "if (closing.signal.aborted || !mayRecover(error)) throw error;",
+    replace: 'return "conflict";',
+  },
+];
