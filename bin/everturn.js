@@ -103,21 +103,23 @@ function signalsToPass() {
     SIGTERM: () => true,
     SIGUSR1: () => true,
     SIGINT: () => !terminalNow().inFront,
-    // A terminal that closes tells everybody in it, and is gone by the time we look.
-    SIGHUP: () => !atStart.present || terminalNow().present,
+    // A terminal that closes tells whoever leads its session; when that is a shell, everybody hears of it.
+    // By the time we look, the terminal is gone.
+    SIGHUP: () => atStart.leads || !atStart.present || terminalNow().present,
   };
 }
 
 /**
- * Whether there is a terminal, and whether what is typed there reaches us: then Ctrl-C went to the child as well, and
- * passing it on would make it two. Only Linux tells exactly; elsewhere a terminal as standard input counts as both.
+ * Whether there is a terminal, whether we lead its session, and whether what is typed there reaches us: then Ctrl-C
+ * went to the child as well, and passing it on would make it two. Only Linux tells exactly. Elsewhere a terminal as
+ * standard input stands for it, and a hang-up is passed on in any case: twice does less harm than never.
  */
 function terminalNow() {
-  const stat = process.platform === "linux" ? readFileSync("/proc/self/stat", "utf8") : null;
-  if (stat === null) return { present: isatty(0), inFront: isatty(0) };
+  if (process.platform !== "linux") return { present: isatty(0), leads: true, inFront: isatty(0) };
+  const stat = readFileSync("/proc/self/stat", "utf8");
   // The name in the second field may hold anything, a closing bracket too.
-  const [, , group, , terminal, groupInFront] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { present: terminal !== "0", inFront: groupInFront === group };
+  const [, , group, session, terminal, groupInFront] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { present: terminal !== "0", leads: session === String(process.pid), inFront: groupInFront === group };
 }
 
 /** Ends as the child did, so that whoever started us sees the same. */
