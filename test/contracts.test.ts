@@ -1,13 +1,40 @@
-// The contract suites of src/testing, run over everything we ship. A new store, agent or platform adds one call here.
+// The contract suites of src/testing, run over everything we ship. A new store, agent, platform or tool adds one call.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { echo } from "../src/agents/echo/index.ts";
+import { demoTools } from "../src/agents/echo/tools.ts";
+import type { Instant, SessionId } from "../src/core/ids.ts";
+import { newSession } from "../src/core/session.ts";
+import { chat } from "../src/platforms/chat/index.ts";
+import { readEvents } from "../src/platforms/chat/samples.ts";
+import { life } from "../src/sim/life.ts";
+import { dice, time } from "../src/sim/time.ts";
 import { openSqliteArchive, openSqliteStore } from "../src/stores/sqlite/index.ts";
-import { type OpenedStore, storeSuite } from "../src/testing/index.ts";
+import {
+  type OpenedPlatform,
+  type OpenedStore,
+  type OpenedTool,
+  type Receipt,
+  agentSuite,
+  platformSuite,
+  storeSuite,
+  toolSuite,
+  worldSuite,
+} from "../src/testing/index.ts";
+import { aBoot, bootId } from "../src/testing/samples.ts";
+import { realWorld } from "../src/world.ts";
+
+function newFolder(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-contract-"));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+// Stores
 
 async function openSqlite(writer: "inline" | "thread"): Promise<OpenedStore> {
-  const folder = mkdtempSync(join(tmpdir(), "everturn-store-"));
+  const { folder, remove } = newFolder();
   const file = join(folder, "state.db");
   let store = await openSqliteStore({ file, writer });
   return {
@@ -19,7 +46,7 @@ async function openSqlite(writer: "inline" | "thread"): Promise<OpenedStore> {
     },
     async close() {
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
     copyFile: join(folder, "copy.db"),
     async openCopy(copy) {
@@ -31,3 +58,121 @@ async function openSqlite(writer: "inline" | "thread"): Promise<OpenedStore> {
 
 storeSuite("sqlite, writer thread", () => openSqlite("thread"));
 storeSuite("sqlite, inline", () => openSqlite("inline"));
+
+// Agents
+
+agentSuite("echo", {
+  async open() {
+    const { folder, remove } = newFolder();
+    return { agent: echo({ stepMs: 0, toolMs: 0, workspace: folder }), close: async () => remove() };
+  },
+  messages: [
+    "hello",
+    "something to repeat",
+    "count to 5",
+    "count to 7 slowly",
+    "run a slow tool",
+    "ask me",
+    "remind me in 20 seconds to stretch",
+    "show me markdown",
+  ],
+  repeatable: true,
+});
+
+// Platforms
+
+/** Our own clients, as a page uses them: requests in, the event stream out, a real store as the transcript. */
+async function openChat(name: string): Promise<OpenedPlatform> {
+  const { folder, remove } = newFolder();
+  const store = await openSqliteStore({ file: join(folder, "state.db"), writer: "inline" });
+  await store.openBoot(aBoot("b1"));
+  const { platform, routes } = chat(name, store, { boot: "b1", version: "0.0.0" });
+  const home = { platform: name, account: platform.account, chat: "c1" };
+  const session = newSession("s1" as SessionId, home, bootId("b1"), 1 as Instant);
+  await store.commit([{ put: "session", session }], bootId("b1"));
+  const call = (path: string, init?: RequestInit): Promise<Response> =>
+    routes.handle(new Request(`http://127.0.0.1${routes.prefix}/c1/${path}`, init));
+
+  let last = { id: "", text: "" };
+  let count = 0;
+  const post = async (): Promise<Receipt> => {
+    const answer = await call("messages", { method: "POST", body: JSON.stringify(last) });
+    await answer.body?.cancel();
+    return answer.status === 200 ? "acknowledged" : "refused";
+  };
+  return {
+    platform,
+    home,
+    say(text) {
+      last = { id: `m${count++}`, text };
+      return post();
+    },
+    redeliver: post,
+    async stored({ id, turn, text, question, createdAt }) {
+      const asking = question === undefined ? {} : { question };
+      const message = {
+        key: id,
+        session: session.id,
+        turn,
+        role: "assistant",
+        text,
+        at: createdAt,
+        ...asking,
+      } as const;
+      await store.commit([{ put: "message", message }], bootId("b1"));
+    },
+    async seen() {
+      const events = readEvents(await call("events?after=0"));
+      const texts: string[] = [];
+      for (let event = await events.next(); event !== null && event.type !== "live"; event = await events.next()) {
+        if (event.type === "message") texts.push((event.data as { text: string }).text);
+      }
+      await events.cancel();
+      return texts;
+    },
+    async close() {
+      await store.close();
+      remove();
+    },
+  };
+}
+
+for (const name of ["web", "terminal"]) platformSuite(name, () => openChat(name));
+
+// Tools
+
+for (const { name } of demoTools({ workspace: "", toolMs: 0 })) {
+  toolSuite(`${name} of the offline agent`, {
+    async open(): Promise<OpenedTool> {
+      const { folder, remove } = newFolder();
+      const tool = demoTools({ workspace: folder, toolMs: 0 }).find((one) => one.name === name);
+      if (tool === undefined) throw new Error(`no tool ${name}`);
+      // Every effect is a file, or a line in one.
+      const effects = async (): Promise<number> =>
+        readdirSync(folder).reduce(
+          (sum, file) => sum + readFileSync(join(folder, file), "utf8").trim().split("\n").length,
+          0,
+        );
+      return { tool, effects, close: async () => remove() };
+    },
+    input: { text: "a note", at: 1_800_000_000_000 },
+  });
+}
+
+// Worlds
+
+worldSuite("real", () => ({ world: realWorld(() => undefined), pass: (work) => work }));
+
+worldSuite("simulated", () => {
+  const clock = time();
+  const { world } = life(1, clock, dice(1), { next: 1 }, []);
+  return {
+    world,
+    async pass(work) {
+      let over = false;
+      void work.finally(() => (over = true));
+      await clock.run(Number.POSITIVE_INFINITY, () => over);
+      return work;
+    },
+  };
+});

@@ -9,7 +9,7 @@ import { aBoot, aMessage, aTurn, anItem, at, bootId, sessionId, turnId } from ".
 import { type OpenStore, acceptance, ids, putItem, putSession, putTurn, started, write } from "./steps.ts";
 
 export function bootTests(open: OpenStore): void {
-  describe("boots", () => {
+  describe("boots", { concurrency: 4 }, () => {
     fenceTests(open);
     heldTests(open);
   });

@@ -11,7 +11,7 @@ import { type OpenStore, acceptance, ids, idOf, putItem, putSession, putTurn, st
 const claimed = { type: "claimed", boot: bootId("b1"), at: at(1) } as const;
 
 export function commitTests(open: OpenStore): void {
-  describe("commits", () => {
+  describe("commits", { concurrency: 4 }, () => {
     wholeTests(open);
     versionTests(open);
     tickTests(open);

@@ -64,7 +64,7 @@ async function everything(store: Store & Archive, turns: readonly string[], item
 }
 
 export function keepingTests(open: OpenStore): void {
-  describe("keeping", () => {
+  describe("keeping", { concurrency: 4 }, () => {
     textTests(open);
     stateTests(open);
   });

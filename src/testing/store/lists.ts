@@ -40,7 +40,7 @@ function oneOfEach(session: string): readonly Change[] {
 }
 
 export function listTests(open: OpenStore): void {
-  describe("lists", () => {
+  describe("lists", { concurrency: 4 }, () => {
     sessionListTests(open);
     turnListTests(open);
     itemListTests(open);

@@ -35,7 +35,7 @@ function itemIn(state: ItemState["state"], name: string, session = "s1"): Change
 }
 
 export function pickTests(open: OpenStore): void {
-  describe("picks", () => {
+  describe("picks", { concurrency: 4 }, () => {
     turnTests(open);
     questionTests(open);
     itemTests(open);

@@ -7,7 +7,7 @@ import { aSession, at, sessionId, turnId } from "../samples.ts";
 import { type OpenStore, acceptance, idOf, putSession, started, write } from "./steps.ts";
 
 export function sessionTests(open: OpenStore): void {
-  describe("sessions and their owners", () => {
+  describe("sessions and their owners", { concurrency: 4 }, () => {
     checkTests(open);
     ownerTests(open);
   });

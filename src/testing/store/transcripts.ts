@@ -16,7 +16,7 @@ function keys(found: readonly Message[]): string {
 }
 
 export function transcriptTests(open: OpenStore): void {
-  describe("transcripts", () => {
+  describe("transcripts", { concurrency: 4 }, () => {
     orderTests(open);
     conversationTests(open);
     searchTests(open);

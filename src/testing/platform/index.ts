@@ -1,0 +1,13 @@
+// The contract of a platform, as tests that any implementation can run.
+
+import { describe } from "node:test";
+import { intakeTests } from "./intake.ts";
+import { sendTests } from "./sends.ts";
+import type { OpenPlatform } from "./steps.ts";
+
+export function platformSuite(name: string, open: OpenPlatform): void {
+  describe(`platform ${name}`, () => {
+    intakeTests(open);
+    sendTests(open);
+  });
+}
