@@ -26,7 +26,7 @@ import {
 import { aBoot, bootId } from "../src/testing/samples.ts";
 import { realWorld } from "../src/world.ts";
 
-function newFolder(): { readonly folder: string; remove(): void } {
+function newFolder(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), "everturn-contract-"));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

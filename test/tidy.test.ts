@@ -66,8 +66,11 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   ],
   [/^src\/testing\//, { to: ["core", "ports", "testing"], node: ["node:test", "node:assert", "node:assert/strict"] }],
   [/^src\/index\.ts$/, { to: ["core", "ports", "engine", "stores", "platforms", "agents"], node: [] }],
-  [/^src\/world\.ts$/, { to: ["core", "ports", "log"], node: "all" }],
-  [/^src\/main\.ts$/, { to: everythingBut("sim", "testing"), node: "all", packages: ["hono", "@hono/node-server"] }],
+  // The composition: main and the files beside it are the only ones that know everyone.
+  [
+    /^src\/[^/]+\.ts$/,
+    { to: ["own", ...everythingBut("sim", "testing")], node: "all", packages: ["hono", "@hono/node-server"] },
+  ],
   [/^page\/src\//, { to: ["own"], packages: ["preact", "@preact/signals", "marked"] }],
 ];
 

@@ -5,6 +5,7 @@ import { later } from "../core/ids.ts";
 import type { Address } from "../core/message.ts";
 import type { Platform } from "../ports/platform.ts";
 import type { World } from "../ports/world.ts";
+import { over } from "./abort.ts";
 
 export interface Draft {
   show(text: string): void;
@@ -39,7 +40,7 @@ export function draft(platform: Platform | null, to: Address, world: World): Dra
       if (!resting) push();
     },
     end() {
-      ended.abort();
+      ended.abort(over);
       if (shown) platform.draft(to, null);
     },
   };

@@ -4,7 +4,7 @@
 import { Bug, type SessionId, later } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../core/outbox.ts";
-import { childOf } from "./abort.ts";
+import { childOf, over } from "./abort.ts";
 import { type Parts, platformOf, settingsOf } from "./parts.ts";
 
 /** The outbox of one session, kept for whoever writes to it. */
@@ -47,7 +47,7 @@ export function pump(parts: Parts): Pump {
   async function work(session: SessionId, line: Line, first: OutboxItem | null): Promise<void> {
     let item = first;
     for (;;) {
-      if (item !== null) await settle(item, await send(item));
+      if (item !== null) await underWay(sendAndSettle(item));
       item = null;
       if (!line.more || !isOpen) break;
       line.more = false;
@@ -65,12 +65,26 @@ export function pump(parts: Parts): Pump {
     if (item.now.dueAt > world.now()) {
       line.nap = childOf(closing.signal);
       await world.sleep(item.now.dueAt, line.nap.signal);
-      line.nap.abort();
+      line.nap.abort(over);
       line.nap = null;
       return null;
     }
     const taken = advanceItem(item, { type: "taken", boot });
     return (await ledger.keep([{ put: "item", item: taken }])) === "committed" ? taken : null;
+  }
+
+  async function sendAndSettle(item: OutboxItem): Promise<void> {
+    await settle(item, await send(item));
+  }
+
+  /** A stop waits for the answer and for its commit: an answer that is not stored would be asked for again. */
+  async function underWay(work: Promise<void>): Promise<void> {
+    sends.add(work);
+    try {
+      await work;
+    } finally {
+      sends.delete(work);
+    }
   }
 
   async function send(item: OutboxItem): Promise<SendResult> {
@@ -87,13 +101,10 @@ export function pump(parts: Parts): Pump {
     const silence = world
       .sleep(later(world.now(), limits.sendMs), own.signal)
       .then((): SendResult => ({ type: "unknown", why: "the platform did not answer" }));
-    const answer = Promise.race([platform.send(item, own.signal), silence]);
-    sends.add(answer);
     try {
-      return await answer;
+      return await Promise.race([platform.send(item, own.signal), silence]);
     } finally {
-      sends.delete(answer);
-      own.abort();
+      own.abort(over);
       leave();
     }
   }
@@ -137,7 +148,7 @@ export function pump(parts: Parts): Pump {
     const line = lines.get(session);
     if (line !== undefined) {
       line.more = true;
-      line.nap?.abort();
+      line.nap?.abort(over);
     } else if (isOpen) {
       const made: Line = { more: true, nap: null };
       lines.set(session, made);
@@ -165,7 +176,7 @@ export function pump(parts: Parts): Pump {
     },
     async close() {
       isOpen = false;
-      closing.abort();
+      closing.abort(over);
       await Promise.allSettled(sends);
     },
   };

@@ -104,7 +104,7 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
   async function within(ms: number, work: Promise<void>): Promise<void> {
     const done = new AbortController();
     await Promise.race([work, world.sleep(later(world.now(), ms) as Instant, done.signal)]);
-    done.abort();
+    done.abort("over");
   }
 
   return {

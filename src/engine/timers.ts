@@ -4,7 +4,7 @@ import { sentenceOf } from "../core/fault.ts";
 import { type Instant, later } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Timer } from "../core/timer.ts";
-import { childOf } from "./abort.ts";
+import { childOf, over } from "./abort.ts";
 import type { Parts } from "./parts.ts";
 
 export interface Wakeable {
@@ -19,7 +19,7 @@ export function timers(
   const { world, store } = parts;
   let nap = new AbortController();
   return {
-    poke: () => nap.abort(),
+    poke: () => nap.abort(over),
     async run(signal) {
       while (!signal.aborted) {
         nap = childOf(signal);
@@ -38,7 +38,7 @@ export function timers(
           continue;
         }
         await world.sleep(wakeAt as Instant, nap.signal);
-        nap.abort();
+        nap.abort(over);
       }
     },
   };

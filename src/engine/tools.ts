@@ -6,7 +6,7 @@ import { later } from "../core/ids.ts";
 import type { CallMode, ToolCall, ToolResult } from "../core/journal.ts";
 import { limits } from "../core/limits.ts";
 import type { Tool, ToolContext } from "../ports/tool.ts";
-import { childOf } from "./abort.ts";
+import { childOf, over } from "./abort.ts";
 import type { Parts } from "./parts.ts";
 import type { Running } from "./turns.ts";
 
@@ -34,7 +34,7 @@ export async function runCall(
     return "aborted";
   };
   const result = await Promise.race([work(tool, call, mode, context), limit()]);
-  own.abort();
+  own.abort(over);
   return result;
 }
 

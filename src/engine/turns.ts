@@ -19,7 +19,7 @@ import { type OutboxItem, retryPauseMs } from "../core/outbox.ts";
 import type { Session } from "../core/session.ts";
 import { type Turn, type TurnEvent, advanceTurn } from "../core/turn.ts";
 import type { AgentJob, Step } from "../ports/agent.ts";
-import { childOf } from "./abort.ts";
+import { childOf, over } from "./abort.ts";
 import { type Draft, draft } from "./drafts.ts";
 import { type Parts, platformOf } from "./parts.ts";
 import type { Outlet } from "./pump.ts";
@@ -326,6 +326,6 @@ async function askAgent(
     .catch((error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }));
   const given = await Promise.race([answer, silence()]);
   const aborted = abort.signal.aborted;
-  step.abort();
+  step.abort(over);
   return aborted ? "aborted" : given;
 }

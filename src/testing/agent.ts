@@ -12,7 +12,7 @@ import { anAddress, anInbound, at, sessionId, turnId } from "./samples.ts";
 export type OpenedAgent = {
   readonly agent: Agent;
   /** Closes what the agent was opened with. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 };
 export type AgentTrial = {
   /** A fresh agent, as after a restart: same settings, same outside world. */

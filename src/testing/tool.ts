@@ -10,8 +10,8 @@ import { sessionId } from "./samples.ts";
 export type OpenedTool = {
   readonly tool: Tool;
   /** How often the tool has changed the outside world. */
-  effects(): Promise<number>;
-  close(): Promise<void>;
+  readonly effects: () => Promise<number>;
+  readonly close: () => Promise<void>;
 };
 export type ToolTrial = {
   open(): Promise<OpenedTool>;

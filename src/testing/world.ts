@@ -8,7 +8,7 @@ import type { World } from "../ports/world.ts";
 export type OpenedWorld = {
   readonly world: World;
   /** Lets time pass until the work is done. Real time passes by itself; a virtual clock is wound here. */
-  pass<T>(work: Promise<T>): Promise<T>;
+  readonly pass: <T>(work: Promise<T>) => Promise<T>;
 };
 export type OpenWorld = () => OpenedWorld;
 

@@ -163,10 +163,10 @@ describe("chat", () => {
     const { page } = await enter(t, browser, gateway);
     for (let n = 1; n <= 40; n++) {
       await say(page, `line number ${n}`);
-      await answer(page, new RegExp(`line number ${n}$`, "m")).waitFor();
+      await answer(page, new RegExp(`line number ${n}$`)).waitFor();
     }
     await page.reload();
-    await answer(page, /line number 40$/m).waitFor();
+    await answer(page, /line number 40$/).waitFor();
     assert.equal(await page.locator("article").count(), 50);
     const top = page.locator("article").first();
     const key = await top.getAttribute("data-n");

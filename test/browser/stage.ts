@@ -154,7 +154,7 @@ export const mine = (page: Page, text: string): Locator =>
   page.locator("article.user:not(.unsent)").filter({ has: page.getByText(text, { exact: true }) });
 /** Answers that are whole and stored, never previews. */
 export const answer = (page: Page, text: string | RegExp): Locator =>
-  page.locator("article.assistant:not(.draft)").filter({ hasText: text });
+  page.locator("article.assistant:not(.draft)").filter({ has: page.locator(".bubble", { hasText: text }) });
 export const preview = (page: Page): Locator => page.locator("article.draft .body");
 export const status = (page: Page): Locator => page.getByRole("status");
 

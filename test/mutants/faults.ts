@@ -94,4 +94,10 @@ export const mutants: readonly Mutant[] = [
     find: "if (closing.signal.aborted || !mayRecover(error)) throw error;",
     replace: 'return "conflict";',
   },
+  {
+    name: "a stop forgets the answer to a send",
+    file: "src/engine/pump.ts",
+    find: "if (item !== null) await underWay(sendAndSettle(item));",
+    replace: "if (item !== null) await settle(item, await send(item));",
+  },
 ];

@@ -14,16 +14,16 @@ export type OpenedPlatform = {
   /** Where the user of this driver is. */
   readonly home: Address;
   /** A user writes; resolves when the platform's side has its receipt. */
-  say(text: string): Promise<Receipt>;
+  readonly say: (text: string) => Promise<Receipt>;
   /** The message said last comes again, as the platform does when it saw no receipt or a refusal. */
-  redeliver(): Promise<Receipt>;
+  readonly redeliver: () => Promise<Receipt>;
   /** Called before each send: the engine stores the item, and its line of the transcript, before it is sent. */
-  stored(item: OutboxItem): Promise<void>;
+  readonly stored: (item: OutboxItem) => Promise<void>;
   /** The texts that the user has seen so far, oldest first. */
-  seen(): Promise<readonly string[]>;
+  readonly seen: () => Promise<readonly string[]>;
   /** Breaks the connection to the far side for good; absent where there is none. */
-  breakOff?(): Promise<void>;
-  close(): Promise<void>;
+  readonly breakOff?: () => Promise<void>;
+  readonly close: () => Promise<void>;
 };
 export type OpenPlatform = () => Promise<OpenedPlatform>;
 

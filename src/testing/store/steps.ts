@@ -13,12 +13,12 @@ import { aBoot, aMessage, aSession, aTurn, anInbound, at, bootId, sessionId } fr
 export type OpenedStore = {
   readonly store: Store & Archive;
   /** Closes the store and opens what it left behind. */
-  reopen(): Promise<Store & Archive>;
+  readonly reopen: () => Promise<Store & Archive>;
   /** Closes the store that is open now and removes what it left behind. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
   /** A place where a copy may be written, and how to look into it. */
   readonly copyFile: string;
-  openCopy(file: string): Promise<{ readonly archive: Archive; close(): Promise<void> }>;
+  readonly openCopy: (file: string) => Promise<{ readonly archive: Archive; readonly close: () => Promise<void> }>;
 };
 export type OpenStore = () => Promise<OpenedStore>;
 
