@@ -53,6 +53,15 @@ export const stories: Readonly<Record<string, Story>> = {
     servers: { keyed: { ...wellBehaved, repeats: 1, refuses: 0.4, forgets: 0.2 } },
     said: [say(0, "a", "m1L"), say(5, "b", "m2", "keyed"), say(8, "a", "m3")],
   },
+  "a platform without keys": {
+    ...plainStory,
+    seed: 8,
+    servers: { plain: { ...wellBehaved, keyedSend: false } },
+    said: [
+      { at: 0, server: "plain", chat: "a", name: "m1L", acts: [] },
+      { at: 30, server: "plain", chat: "a", name: "m2", acts: ["say"] },
+    ],
+  },
 };
 
 /** A story nobody thought of. */
