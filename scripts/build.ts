@@ -47,8 +47,12 @@ export async function buildProgram(outDir: string): Promise<readonly OutputChunk
       chunkFileNames: "[name]-[hash].js",
       sourcemap: false,
       comments: false,
-      // Names stay as written: a stack trace in a bug report must be readable without a map.
-      minify: { mangle: false, compress: { keepNames: { function: true, class: true } }, codegen: true },
+      // Functions and classes keep their names: a stack trace in a bug report must be readable without a map.
+      minify: {
+        compress: { keepNames: { function: true, class: true } },
+        mangle: { toplevel: false, keepNames: true },
+        codegen: true,
+      },
     },
   });
   const chunks = output.filter((one) => one.type === "chunk");
