@@ -1,5 +1,5 @@
 // `everturn gateway run`: composes the gateway from its parts, runs it, and takes it apart again. The order of the start:
-// configuration, home, lock, store, control port, recovery. The end runs every step whatever an earlier one did, and the
+// home, configuration, lock, store, control port, recovery. The end runs every step whatever an earlier one did, and the
 // lock goes last. Telling planned stops from others by their markers is not done here yet: every signal is a stop.
 
 import { hostname } from "node:os";
@@ -8,7 +8,7 @@ import { flushCompileCache } from "node:module";
 import type { Output } from "./cli/print.ts";
 import { wrongConfig } from "./cli/wrong-config.ts";
 import { environment, loadConfig, systemInput } from "./config/load.ts";
-import type { Paths } from "./config/paths.ts";
+import { type Paths, findHome } from "./config/paths.ts";
 import type { Config } from "./config/schema.ts";
 import { openToken } from "./control/auth.ts";
 import { secretsOf } from "./config/secret.ts";
@@ -47,12 +47,13 @@ const exitCodes = { stopped: 0, failed: 1, bug: 70, config: 78, served: 79 } as 
 export async function runGateway(options: RunOptions): Promise<number> {
   const { output } = options;
   try {
-    const loaded = await loadConfig(systemInput(options.home));
-    if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
-    const { config, paths } = loaded;
+    const input = systemInput(options.home);
     // Whatever is made from here on is for this user only.
     process.umask(0o077);
-    const isOpenToOthers = prepareHome(paths.home);
+    const isOpenToOthers = prepareHome(findHome(input));
+    const loaded = await loadConfig(input);
+    if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
+    const { config, paths } = loaded;
     const lock = await takeHome(paths, options.replace);
     try {
       return await serve({ ...options, config, paths, isOpenToOthers });
