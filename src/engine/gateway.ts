@@ -41,6 +41,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const happened = events(world);
   let recovered: GatewayStatus["recovered"] = { turns: 0, items: 0, tookMs: 0 };
   let told: string | null = null;
+  let answering = false;
 
   const parts: Parts = {
     boot: boot.id,
@@ -90,6 +91,7 @@ export function gateway(options: GatewayOptions): Gateway {
       case "closed":
         return { state: "stopped", reason: now.intent.reason };
       case "serving": {
+        if (!answering) return { state: "starting", reason: "its platforms are connecting" };
         const trouble = parts.ledger.trouble();
         if (trouble !== null) return { state: "degraded", reason: trouble };
         const status = wires.status();
@@ -139,6 +141,7 @@ export function gateway(options: GatewayOptions): Gateway {
       beat().catch(broken);
     });
     await Promise.race([wires.answered(), world.sleep(later(world.now(), limits.readyMs), closing.signal)]);
+    answering = true;
     tell();
     ready.resolve();
   }
