@@ -23,6 +23,10 @@ async function runFiles(files: readonly string[]): Promise<Totals> {
   const counted = { passed: 0, failed: 0, skipped: 0 };
   const stream = run({ files: [...files], concurrency: availableParallelism(), timeout: fileMaxMs, cwd: root });
   stream.on("test:stderr", (said) => process.stderr.write(said.message));
+  stream.on("test:diagnostic", (said) => {
+    // Says what went wrong after a test had ended; the rest are numbers that are counted here.
+    if (/^(?:Error|Warning): /.test(said.message)) process.stderr.write(`${said.message}\n`);
+  });
   stream.on("test:pass", (data) => {
     if (data.details.type === "suite") return;
     if (data.skip !== undefined || data.todo !== undefined) counted.skipped += 1;
@@ -45,9 +49,13 @@ function isEcho(error: unknown): boolean {
   return error instanceof Error && "failureType" in error && error.failureType === "subtestsFailed";
 }
 
-/** node:test wraps what was thrown. */
+/** node:test wraps what was thrown; of a process that ended badly there is only the way it ended. */
 function causeOf(error: unknown): unknown {
-  return error instanceof Error && error.cause !== undefined ? error.cause : error;
+  if (!(error instanceof Error) || error.cause === undefined) return error;
+  if (typeof error.cause !== "string") return error.cause;
+  const { exitCode, signal } = error as { readonly exitCode?: number; readonly signal?: string };
+  if (exitCode === undefined && signal === undefined) return error.cause;
+  return `the process of this file ended with ${signal ?? `code ${exitCode}`}; what it said is above`;
 }
 
 function printFailure(failure: Failure): void {
@@ -58,7 +66,7 @@ function printFailure(failure: Failure): void {
 }
 
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return inspect(error);
+  if (!(error instanceof Error)) return typeof error === "string" ? error : inspect(error);
   const text = error.stack ?? error.message;
   return error.cause === undefined ? text : `${text}\ncaused by ${describe(error.cause)}`;
 }
