@@ -1,0 +1,71 @@
+// A gateway started by a command, as its user meets it: the access link that it prints, the page, the chat protocol.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { userEnvironment } from "./machine.ts";
+
+export type Shown = { readonly key: string; readonly role: string; readonly text: string };
+export type Ended = { readonly code: number | null; readonly signal: string | null; readonly err: string };
+
+export type Running = {
+  get(path: string): Promise<Response>;
+  post(chat: string, body: unknown): Promise<unknown>;
+  /** The messages of a conversation as soon as they satisfy a condition. */
+  messages(chat: string, isEnough: (all: readonly Shown[]) => boolean): Promise<readonly Shown[]>;
+  stop(signal: NodeJS.Signals): Promise<Ended>;
+};
+
+export async function runGateway(command: string, home: string): Promise<Running> {
+  // In a session of its own: only what is sent to the command itself reaches it.
+  const child = spawn(command, ["gateway", "run"], {
+    detached: true,
+    env: userEnvironment({ EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: "0" }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let err = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+  const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, err }));
+  const link = await linkIn(child.stdout);
+  if (link === null) throw new Error(`the gateway did not start: ${(await ended).err}`);
+  const cookie = await openLink(link);
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, link), { ...init, headers: { cookie, "content-type": "application/json" } });
+  return {
+    get: (path) => call(path),
+    async post(chat, body) {
+      const init = { method: "POST", body: JSON.stringify(body) };
+      return (await call(`/api/chat/web/${chat}/messages`, init)).json();
+    },
+    async messages(chat, isEnough) {
+      for (;;) {
+        const answer = await call(`/api/chat/web/${chat}/messages`);
+        const { messages } = (await answer.json()) as { readonly messages: readonly Shown[] };
+        if (isEnough(messages)) return messages;
+        await wait(10);
+      }
+    },
+    stop(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+async function linkIn(output: NodeJS.ReadableStream): Promise<string | null> {
+  const lines = createInterface({ input: output });
+  for await (const line of lines) {
+    const link = /http:\/\/\S+\/\?token=\S+/.exec(line)?.[0];
+    if (link !== undefined) return link;
+  }
+  return null;
+}
+
+/** As a browser does: the link sets a cookie and leads to the page. */
+async function openLink(link: string): Promise<string> {
+  const answer = await fetch(link, { redirect: "manual" });
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0];
+  if (cookie === undefined) throw new Error(`the access link did not set a cookie (${answer.status})`);
+  return cookie;
+}

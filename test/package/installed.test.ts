@@ -1,0 +1,141 @@
+// The package as users get it: packed, installed globally on a machine whose own Node may be too old, and used. What is
+// in it is whole: every chunk loads, the types compile, the program runs, serves its page, answers and stops.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { type Running, runGateway } from "./gateway.ts";
+import { type Installed, packAndInstall } from "./install.ts";
+import { userEnvironment } from "./machine.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
+const run = promisify(execFile);
+
+/** Without the registry there is nothing to install from; where nobody promised one, that is no fault of ours. */
+async function installOrWhyNot(): Promise<Installed | string> {
+  try {
+    return await packAndInstall();
+  } catch (error) {
+    if (process.env["CI"] !== undefined) throw error;
+    return `the package could not be installed here: ${String(error)}`;
+  }
+}
+
+void describe("installed package", { timeout: 20 * 60_000 }, async () => {
+  let installed: Installed | string = "not installed yet";
+  before(async () => {
+    installed = await installOrWhyNot();
+  });
+  after(() => {
+    if (typeof installed !== "string") installed.remove();
+  });
+
+  function check(name: string, work: (installed: Installed) => Promise<void>): void {
+    void test(name, (t) => (typeof installed === "string" ? t.skip(installed) : work(installed)));
+  }
+
+  check("the installation is silent and brings nothing but a Node", async ({ home, said }) => {
+    assert.doesNotMatch(said, /EBADENGINE|deprecated|install script/i);
+    assert.equal(readdirSync(join(home, "node_modules")).filter((name) => !name.startsWith(".")).length, 1);
+  });
+
+  check("the tarball holds the program, its page, its types and its terms, and nothing else", async ({ tarball }) => {
+    const { stdout } = await run("tar", ["-tzf", tarball]);
+    const files = stdout.trim().split("\n");
+    for (const name of ["bin/everturn.js", "dist/main.js", "dist/writer.js", "dist/page/page.js", "dist/licenses.txt"])
+      assert.ok(files.includes(`package/${name}`), `${name} is missing`);
+    assert.deepEqual(
+      files.filter((name) => !/^package\/(?:bin|dist|package\.json|README\.md|CHANGELOG\.md|LICENSE)/.test(name)),
+      [],
+    );
+    assert.deepEqual(
+      files.filter((name) => /\.map$|\.test\.|\/\.|(?<!\.d)\.ts$/.test(name)),
+      [],
+    );
+  });
+
+  check("everturn --version, by the command that a user types", async ({ command }) => {
+    const { stdout, stderr } = await run(command, ["--version"], { env: userEnvironment() });
+    assert.deepEqual([stdout, stderr], [`${version}\n`, ""]);
+  });
+
+  check("a wrong command says so with its exit code, through the launcher", async ({ command }) => {
+    const failed = run(command, ["gateway", "rnu"], { env: userEnvironment() });
+    await assert.rejects(failed, (error: Error & { code: number }) => error.code === 64);
+  });
+
+  check("every chunk of the bundle can be loaded by itself", async ({ home }) => {
+    const chunks = readdirSync(join(home, "dist")).filter((name) => name.endsWith(".js") && name !== "main.js");
+    assert.ok(chunks.length > 3, "there are chunks");
+    for (const name of chunks) {
+      const url = pathToFileURL(join(home, "dist", name)).href;
+      const { stderr } = await run(process.execPath, ["--input-type=module", "-e", `await import("${url}")`]);
+      assert.equal(stderr, "", name);
+    }
+  });
+
+  check("authors find the library, the contract suites and their types", async ({ home, folder }) => {
+    const project = join(folder, "author");
+    mkdirSync(join(project, "node_modules"), { recursive: true });
+    symlinkSync(home, join(project, "node_modules", "everturn"));
+    symlinkSync(join(root, "node_modules", "@types"), join(project, "node_modules", "@types"));
+    const undici = join(root, "node_modules", "undici-types");
+    symlinkSync(undici, join(project, "node_modules", "undici-types"));
+    writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+    writeFileSync(
+      join(project, "author.ts"),
+      `import { Fault, gateway, openSqliteStore, type Agent, type Platform, type Store, type Tool } from "everturn";
+import { storeSuite } from "everturn/testing";
+export const used: readonly unknown[] = [Fault, gateway, openSqliteStore, storeSuite];
+export type Used = readonly [Agent, Platform, Store, Tool];
+// @ts-expect-error the types are real ones, not any
+export const wrong: number = gateway;
+if (used.some((one) => typeof one !== "function")) throw new Error("an export is missing");
+`,
+    );
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    for (const module of ["nodenext", "preserve"]) {
+      const settings = ["--noEmit", "--strict", "--target", "esnext", "--types", "node", "--module", module];
+      await run(process.execPath, [tsc, ...settings, "author.ts"], { cwd: project }).catch(
+        (error: { stdout: string }) => assert.fail(error.stdout),
+      );
+    }
+    const { stderr } = await run(process.execPath, [join(project, "author.ts")], { cwd: project });
+    assert.equal(stderr, "");
+  });
+
+  check(
+    "the gateway serves its page, answers, stops when the launcher is asked to, and knows it afterwards",
+    async (at) => {
+      const first = await runGateway(at.command, join(at.folder, "home"));
+      await isServingPage(first);
+      const key = crypto.randomUUID();
+      assert.deepEqual(await first.post("c1", { id: key, text: "hello" }), { status: "accepted" });
+      const shown = await first.messages("c1", (all) => all.some((one) => one.role === "assistant"));
+      assert.equal(shown[0]?.key, key);
+      const { code, signal, err } = await first.stop("SIGTERM");
+      assert.deepEqual([code, signal], [0, null]);
+      assert.doesNotMatch(err, /warning/i);
+
+      const second = await runGateway(at.command, join(at.folder, "home"));
+      assert.deepEqual(await second.post("c1", { id: key, text: "hello" }), { status: "duplicate" });
+      assert.deepEqual(await second.messages("c1", () => true), shown);
+      await second.stop("SIGINT");
+    },
+  );
+});
+
+async function isServingPage(gateway: Running): Promise<void> {
+  const html = await (await gateway.get("/")).text();
+  assert.match(html, /<script src="page\.js">/);
+  for (const [file, type] of Object.entries({ "/page.js": "text/javascript", "/style.css": "text/css" })) {
+    const answer = await gateway.get(file);
+    assert.deepEqual([answer.status, answer.headers.get("content-type")?.split(";")[0]], [200, type]);
+    assert.ok((await answer.text()).length > 1_000);
+  }
+}
