@@ -12,14 +12,22 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${version}\n`);
     return;
   }
-  enableCompileCache(cacheFolder());
+  const folder = cacheFolder();
+  if (folder !== null) enableCompileCache(folder);
   const { program } = await import("./program.ts");
   await program(argv, version, import.meta.url);
 }
 
-/** A folder of this user alone: whoever can write there decides what runs. */
-function cacheFolder(): string {
-  return process.platform === "linux" ? join(homedir(), ".cache", "everturn") : join(tmpdir(), "everturn-cache");
+/** A folder of this user alone, because whoever can write there decides what runs; null where there is none. */
+function cacheFolder(): string | null {
+  if (process.platform !== "linux") return join(tmpdir(), "everturn-cache");
+  try {
+    return join(homedir(), ".cache", "everturn");
+  } catch (error) {
+    // A user whom the system does not know: it starts a little slower.
+    if (error instanceof Error) return null;
+    throw error;
+  }
 }
 
 function versionOf(manifest: string): string {

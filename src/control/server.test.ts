@@ -268,8 +268,33 @@ test("a connection on which nothing moves is dropped", async (t) => {
   await assert.rejects(fetch(`${control.url}/api/stuck`, bearer()));
 });
 
+test("a client that takes nothing of an endless answer is dropped, and its source is told", async (t) => {
+  const told = Promise.withResolvers<void>();
+  let taken = 0;
+  const endless = () =>
+    new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          taken++;
+          controller.enqueue(new Uint8Array(1024 * 1024));
+        },
+        cancel: () => told.resolve(),
+      },
+      { highWaterMark: 0 },
+    );
+  const routes = [{ prefix: "/api/endless", handle: async () => new Response(endless()) }];
+  const { control } = await started(t, { routes, silenceMs: 50 });
+  const asked = request(`${control.url}/api/endless`, { headers: bearer().headers }, (response) => response.pause());
+  asked.on("error", () => undefined).end();
+  await told.promise;
+  assert.ok(taken < 100, `${taken} MB were made for a client that takes nothing`);
+  asked.destroy();
+});
+
 test("a strange request is answered, not thrown", async (t) => {
-  const { control } = await started(t);
+  const { control, gateway } = await started(t);
+  const head = await fetch(`${control.url}/api/events`, { method: "HEAD", ...bearer() });
+  assert.deepEqual([head.status, gateway.watchers], [405, 1]);
   const answer = await raw(control.url, { host: "a b" });
   assert.ok(answer.status === 400 || answer.status === 403);
 });

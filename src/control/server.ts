@@ -12,7 +12,7 @@ import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { api } from "./api.ts";
 import { type Guard, guard } from "./auth.ts";
-import { refusalOf, refuse } from "./faults.ts";
+import { type Refusal, refusalOf, refuse } from "./faults.ts";
 import { tally } from "./metrics.ts";
 import { page, pageHeaders, plain } from "./page.ts";
 import { toHealth, toReady } from "./views.ts";
@@ -128,12 +128,14 @@ function router(parts: ControlParts, gate: Guard, closing: AbortSignal): (reques
     const refusal =
       gate.checkPlace(request, owned || !safe ? "other" : "static") ?? (owned ? gate.checkToken(request) : null);
     if (refusal !== null) return refuse(refusal);
+    // Nobody asks for it, and a stream opened for its headers alone would stay open.
+    if (owned && request.method === "HEAD") return refuse(wrongMethod("GET or POST"));
     if (path === "/metrics") return metrics();
     if (owned) {
       const routes = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
       return routes === undefined ? control(request) : routes.handle(request);
     }
-    if (!safe) return refuse({ status: 405, code: "method-not-allowed", message: "This address takes GET." });
+    if (!safe) return refuse(wrongMethod("GET"));
     if (path === "/healthz") return json(200, toHealth(gateway.status(), version, world.now()));
     if (path === "/readyz") {
       const ready = toReady(gateway.status());
@@ -144,6 +146,10 @@ function router(parts: ControlParts, gate: Guard, closing: AbortSignal): (reques
   }
 
   return (request) => answer(request).catch((error: unknown) => failed(world, error));
+}
+
+function wrongMethod(takes: string): Refusal {
+  return { status: 405, code: "method-not-allowed", message: `This address takes ${takes}.` };
 }
 
 /** The access link: trades the token in the address for a cookie, so that it stays out of the history and the page. */

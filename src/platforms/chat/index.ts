@@ -33,6 +33,7 @@ function toPlatform(name: string, open: Streams, door: Door): Platform {
     async listen(accept, _from, up, signal) {
       if (!signal.aborted) {
         door.accept = accept;
+        door.state = "starting";
         up();
         await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       }
