@@ -7,7 +7,7 @@ import { type Inbound, formatAddress } from "../core/message.ts";
 import { type Route, commands } from "../core/route.ts";
 import { newSession } from "../core/session.ts";
 import { type Turn, advanceTurn } from "../core/turn.ts";
-import type { Lane, Lanes } from "./lanes.ts";
+import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Parts } from "./parts.ts";
 
 export type Obeyed = {

@@ -15,15 +15,15 @@ import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { events } from "./events.ts";
 import { intake } from "./intake.ts";
-import { lanes } from "./lanes.ts";
+import { lanes } from "./lanes/lanes.ts";
 import { ledger } from "./ledger.ts";
 import { links } from "./links.ts";
 import type { Parts, Settings } from "./parts.ts";
-import { pump } from "./pump.ts";
+import { pump } from "./outbox/pump.ts";
 import { recover } from "./recover.ts";
 import { supervisor } from "./supervisor.ts";
 import { timers } from "./timers.ts";
-import { runner } from "./turns.ts";
+import { runner } from "./turns/run.ts";
 
 export type GatewayOptions = {
   readonly store: Store & Archive;

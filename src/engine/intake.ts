@@ -12,10 +12,10 @@ import { takenBy } from "../core/session.ts";
 import { type Timer, toInbound } from "../core/timer.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
 import { obey } from "./commands.ts";
-import { type Lane, type Lanes, ownership } from "./lanes.ts";
+import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
 import { type Parts, platformOf } from "./parts.ts";
-import type { Outlet } from "./pump.ts";
-import { writeReply } from "./replies.ts";
+import type { Outlet } from "./outbox/pump.ts";
+import { writeReply } from "./outbox/replies.ts";
 
 export type Accepted = "accepted" | "duplicate";
 

@@ -8,7 +8,7 @@ import { decideInDoubt } from "../core/outbox.ts";
 import { type Boot, type HeldTurn, decideItem, decideTurns } from "../core/recovery.ts";
 import type { Session } from "../core/session.ts";
 import { type Parts, platformOf, settingsOf } from "./parts.ts";
-import { writeReply } from "./replies.ts";
+import { writeReply } from "./outbox/replies.ts";
 
 export type Recovered = {
   readonly turns: number;

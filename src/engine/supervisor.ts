@@ -11,10 +11,10 @@ import {
 } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import { sentenceOf } from "../core/fault.ts";
-import type { Lanes } from "./lanes.ts";
+import type { Lanes } from "./lanes/lanes.ts";
 import type { Links } from "./links.ts";
 import type { Parts } from "./parts.ts";
-import type { Pump } from "./pump.ts";
+import type { Pump } from "./outbox/pump.ts";
 
 export type Ending = { readonly intent: StopIntent; readonly clean: boolean };
 

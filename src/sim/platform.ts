@@ -20,6 +20,9 @@ export type Habits = {
 
 export const wellBehaved: Habits = { keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
 
+/** How often one message is delivered again at most. */
+const repeatsMax = 3;
+
 export type Seen = { readonly chat: string; readonly text: string; readonly item: string; readonly at: number };
 
 export interface Server {
@@ -47,6 +50,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
   const acknowledged = new Set<string>();
   const seen: Seen[] = [];
   const keys = new Set<string>();
+  const repeated = new Map<string, number>();
   let position = 0;
   /** A frozen life may still listen beside its successor. */
   const listeners = new Set<() => void>();
@@ -115,7 +119,9 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     await life.pass(chances.between(0, 2));
     if (waiting[0]?.key === inbound.key) waiting.shift();
     acknowledged.add(inbound.key);
-    if (chances.chance(habits.repeats)) {
+    const times = repeated.get(inbound.key) ?? 0;
+    if (times < repeatsMax && chances.chance(habits.repeats)) {
+      repeated.set(inbound.key, times + 1);
       time.at(time.now() + chances.between(1, 5_000), () => {
         waiting.push(inbound);
         wakeListeners();

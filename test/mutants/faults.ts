@@ -18,13 +18,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "turn end and reply in two commits",
-    file: "src/engine/turns.ts",
+    file: "src/engine/turns/run.ts",
     find: "await move(event, entries, [...written.changes, ...more]);",
     replace: "await move(event, entries, more); await ledger.keep(written.changes);",
   },
   {
     name: "tool before its intent",
-    file: "src/engine/turns.ts",
+    file: "src/engine/turns/run.ts",
     find: 'return [{ type: "tool-begun", call: call.call, effect: effectOf(call.tool) }];',
     replace: "return [];",
   },
@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "later reply overtakes a retry",
-    file: "src/engine/pump.ts",
+    file: "src/engine/outbox/pump.ts",
     find: "if (lines.has(session) || !isOpen) return",
     replace: "if (!isOpen) return",
   },
@@ -72,7 +72,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "reminder not stored with its tool's result",
-    file: "src/engine/turns.ts",
+    file: "src/engine/turns/run.ts",
     find: "await record([...ended, ...following], wakes);",
     replace: "await record([...ended, ...following]);",
   },
@@ -96,7 +96,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a stop forgets the answer to a send",
-    file: "src/engine/pump.ts",
+    file: "src/engine/outbox/pump.ts",
     find: "if (item !== null) await underWay(sendAndSettle(item));",
     replace: "if (item !== null) await settle(item, await send(item));",
   },

@@ -10,6 +10,8 @@ export type Commit = { readonly by: string; readonly rows: readonly Row[] };
 /** An error object when the disk refused. */
 export type Outcome = CommitResult | Error;
 
+type Applied = { readonly result: CommitResult; readonly written: boolean };
+
 export type Applier = (batch: readonly Commit[]) => readonly Outcome[];
 
 export function applier(db: DatabaseSync): Applier {
@@ -18,36 +20,33 @@ export function applier(db: DatabaseSync): Applier {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
 
-  function applyOne({ by, rows }: Commit): CommitResult | "torn" {
-    if (liveBoot.get(by) === undefined) return "fenced";
+  function applyOne({ by, rows }: Commit): Applied {
+    if (liveBoot.get(by) === undefined) return { result: "fenced", written: false };
     let written = false;
     for (const [number, ...parameters] of rows) {
       const statement = statements[number];
       if (statement === undefined) throw new Error(`no statement ${number}`);
       if (statement.expect === "check") {
         const result = checkTurn(statement.run, parameters);
-        if (result !== "committed") return written ? "torn" : result;
+        if (result !== "committed") return { result, written };
         continue;
       }
       const { changes } = statement.run.run(...parameters);
       if (changes === 1) written = true;
-      else if (statement.expect === "new") return written ? "torn" : "duplicate";
-      else if (statement.expect === "one") return written ? "torn" : "conflict";
+      else if (statement.expect === "new") return { result: "duplicate", written };
+      else if (statement.expect === "one") return { result: "conflict", written };
     }
-    return "committed";
+    return { result: "committed", written };
   }
 
   /** One commit in a transaction of its own: the slow way, taken when a batch could not go through as a whole. */
   function applyAlone(one: Commit): Outcome {
     try {
       begin.run();
-      const result = applyOne(one);
-      if (result === "committed") {
-        commit.run();
-        return result;
-      }
-      db.exec("ROLLBACK");
-      return result === "torn" ? "conflict" : result;
+      const { result } = applyOne(one);
+      if (result === "committed") commit.run();
+      else db.exec("ROLLBACK");
+      return result;
     } catch (error) {
       return afterFailure(error);
     }
@@ -64,10 +63,11 @@ export function applier(db: DatabaseSync): Applier {
     if (batch.length === 0) return [];
     try {
       begin.run();
-      const results = batch.map(applyOne);
-      if (!results.includes("torn")) {
+      const applied = batch.map(applyOne);
+      // A refused commit that had written something can only be undone together with its neighbours.
+      if (applied.every(({ result, written }) => result === "committed" || !written)) {
         commit.run();
-        return results as CommitResult[];
+        return applied.map(({ result }) => result);
       }
       db.exec("ROLLBACK");
     } catch (error) {

@@ -16,13 +16,27 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
   const all = (sql: string, ...parameters: (string | number)[]): readonly Raw[] => db.prepare(sql).all(...parameters);
   const get = (sql: string, ...parameters: (string | number)[]): Raw | undefined => db.prepare(sql).get(...parameters);
 
-  function messagesOf(address: Address, where: string, n: number, order: "ASC" | "DESC", limit: number): Message[] {
-    // A conversation has as many sessions as its user started over; each is read by its own index.
-    const sessions = all("SELECT id FROM sessions INDEXED BY sessions_key WHERE key = ?", sessionKey(address));
-    const sql = `SELECT * FROM messages INDEXED BY messages_session WHERE session = ? AND ${where} ORDER BY n ${order} LIMIT ?`;
-    const found = sessions.flatMap((one) => all(sql, one["id"] as string, n, limit).map(toMessage));
-    found.sort((a, b) => (order === "ASC" ? a.n - b.n : b.n - a.n));
-    return found.slice(0, limit);
+  // A conversation has as many sessions as its user started over.
+  const placeSessions = "SELECT id FROM sessions INDEXED BY sessions_key WHERE key = ?";
+
+  function after(address: Address, n: number, limit: number): readonly Message[] {
+    const sql = `SELECT * FROM messages INDEXED BY messages_session
+      WHERE session IN (${placeSessions}) AND n > ? ORDER BY n LIMIT ?`;
+    return all(sql, sessionKey(address), n, limit).map(toMessage);
+  }
+
+  /** The newest session first, until there is enough; one more, because its last answers may be younger than the next's first. */
+  function before(address: Address, n: number, limit: number): readonly Message[] {
+    const sql =
+      "SELECT * FROM messages INDEXED BY messages_session WHERE session = ? AND n < ? ORDER BY n DESC LIMIT ?";
+    const found: Message[] = [];
+    let enough = false;
+    for (const { id } of all(`${placeSessions} ORDER BY n DESC`, sessionKey(address))) {
+      found.push(...all(sql, id as string, n, limit).map(toMessage));
+      if (enough) break;
+      enough = found.length >= limit;
+    }
+    return found.toSorted((a, b) => a.n - b.n).slice(-limit);
   }
 
   function toLine(raw: Raw): SessionLine {
@@ -53,9 +67,8 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
       )
         .map(toMessage)
         .toReversed(),
-    messagesAfter: async (address, n, limit) => messagesOf(address, "n > ?", n, "ASC", limit),
-    messagesBefore: async (address, n, limit) =>
-      messagesOf(address, "n < ?", n ?? Number.MAX_SAFE_INTEGER, "DESC", limit).toReversed(),
+    messagesAfter: async (address, n, limit) => after(address, n, limit),
+    messagesBefore: async (address, n, limit) => before(address, n ?? Number.MAX_SAFE_INTEGER, limit),
     async sessions({ platform, limit, before }: SessionFilter) {
       const sql = `SELECT * FROM sessions INDEXED BY sessions_recent
         WHERE platform = ? AND active_at < ? ORDER BY active_at DESC LIMIT ?`;

@@ -18,25 +18,34 @@ export interface Desk {
 
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
-export async function openThreadDesk(file: string): Promise<Desk> {
+/**
+ * Commits go through the thread as soon as it stands. Until then they are made here and now: starting a thread takes
+ * longer than opening the store and taking over what a dead gateway left, and nothing else is going on yet.
+ */
+export function openThreadDesk(db: DatabaseSync, file: string): Desk {
   const worker = new Worker(writerUrl(), { workerData: { everturnStore: file } });
+  const here = openInlineDesk(db, file);
   const waiting: Waiting[] = [];
-  let outgoing: Commit[] = [];
-  let gone: Fault | null = null;
-  const opened = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
+  let outgoing: Commit[] = [];
+  let isThere = false;
+  let gone: Fault | null = null;
 
   function fail(error: Fault): void {
     gone ??= error;
-    opened.reject(gone);
     for (const one of waiting.splice(0)) one.reject(gone);
     closed.resolve();
+  }
+
+  function moveIn(): void {
+    isThere = true;
+    db.exec("PRAGMA query_only = 1");
   }
 
   worker.on("message", (reply: Reply) => {
     if ("failed" in reply) return fail(fromNote(reply.failed));
     if ("closed" in reply) return closed.resolve();
-    opened.resolve();
+    if (!isThere) moveIn();
     for (const answer of reply.answers) {
       const one = waiting.shift();
       if (typeof answer === "object") one?.reject(fromNote(answer));
@@ -63,26 +72,37 @@ export async function openThreadDesk(file: string): Promise<Desk> {
     return promise;
   }
 
-  await opened.promise;
   return {
-    commit: (commit) =>
-      enter(() => {
+    commit(commit) {
+      if (!isThere && gone === null) return afterwards(here.commit(commit));
+      return enter(() => {
         outgoing.push(commit);
         if (outgoing.length === 1) setImmediate(post);
-      }),
-    order: (order) =>
-      enter(() => {
+      });
+    },
+    order(order) {
+      if (!isThere && gone === null) return afterwards(here.order(order));
+      return enter(() => {
         post();
         worker.postMessage({ order } satisfies Request);
-      }),
+      });
+    },
     async close() {
-      if (gone !== null) return;
-      post();
-      worker.postMessage({ close: true } satisfies Request);
-      await closed.promise;
+      if (gone === null && isThere) {
+        post();
+        worker.postMessage({ close: true } satisfies Request);
+        await closed.promise;
+      }
       await worker.terminate();
     },
   };
+}
+
+/** Lets the event loop turn, so that the thread's first word is heard however busy the start is. */
+async function afterwards<T>(done: Promise<T>): Promise<T> {
+  const answer = await done;
+  await new Promise((resolve) => setImmediate(resolve));
+  return answer;
 }
 
 /** No thread and no waiting: for the simulator, where every moment belongs to the virtual clock. */

@@ -1,4 +1,4 @@
-// The embedded store: one SQLite file, one writing connection behind a desk, one reading connection on the main thread.
+// The embedded store: one SQLite file, a writing connection behind a desk, a reading connection on the main thread.
 // A committed change is on the disk when its promise resolves.
 
 import type { Change } from "../../core/change.ts";
@@ -21,13 +21,8 @@ export type SqliteOptions = {
 export type SqliteStore = Store & Archive;
 
 export async function openSqliteStore({ file, writer }: SqliteOptions): Promise<SqliteStore> {
-  if (writer === "inline") {
-    const db = openConnection(file, "write");
-    return assemble(db, openInlineDesk(db, file));
-  }
-  // The writer opens first: it makes and migrates the file that the reader then finds.
-  const desk = await openThreadDesk(file);
-  return assemble(openConnection(file, "read"), desk);
+  const db = openConnection(file, "write");
+  return assemble(db, writer === "inline" ? openInlineDesk(db, file) : openThreadDesk(db, file));
 }
 
 /** Only looking: for commands that work beside a running gateway, or without one. */

@@ -11,7 +11,7 @@ export const engineQueries = {
     SELECT boot FROM turns INDEXED BY turns_running WHERE state = 'running'
     UNION SELECT boot FROM items INDEXED BY items_sending WHERE state = 'sending')`,
   lastBoots: "SELECT * FROM boots ORDER BY n DESC LIMIT ?",
-  sessionOf: "SELECT * FROM sessions INDEXED BY sessions_key WHERE key = ? AND ended_at = 0",
+  sessionOf: "SELECT * FROM sessions INDEXED BY sessions_live WHERE key = ? AND ended_at = 0",
   session: "SELECT * FROM sessions WHERE id = ?",
   runnable: `SELECT session, min(n) AS first FROM turns INDEXED BY turns_ready
     WHERE state IN ('queued', 'parked') GROUP BY session ORDER BY first`,

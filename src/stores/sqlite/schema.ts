@@ -23,7 +23,8 @@ CREATE TABLE sessions(
   owner TEXT, fence INTEGER NOT NULL, created_at INTEGER NOT NULL, active_at INTEGER NOT NULL,
   ended_at INTEGER NOT NULL DEFAULT 0,
   address TEXT NOT NULL);
-CREATE UNIQUE INDEX sessions_key ON sessions(key, ended_at);
+CREATE UNIQUE INDEX sessions_live ON sessions(key) WHERE ended_at = 0;
+CREATE INDEX sessions_key ON sessions(key);
 CREATE INDEX sessions_recent ON sessions(platform, active_at);
 
 CREATE TABLE messages(

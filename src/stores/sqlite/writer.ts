@@ -1,4 +1,4 @@
-// The writer thread: the only connection that writes. It takes everything that waits, commits it in one transaction and
+// The writer thread: once it stands, its connection is the only one that writes. It takes everything that waits, commits it in one transaction and
 // answers in the same order. When nothing has come for a while it fills the search index and moves the log into the file.
 
 import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";

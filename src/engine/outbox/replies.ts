@@ -1,10 +1,10 @@
 // What is said to a user becomes a line of the transcript and outbox items in one go. The first item may leave at once:
 // then it is stored as already being sent, which saves a commit.
 
-import type { Change } from "../core/change.ts";
-import type { BootId, Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
-import type { Address, NewMessage, Question } from "../core/message.ts";
-import { type OutboxItem, advanceItem, asNewItem } from "../core/outbox.ts";
+import type { Change } from "../../core/change.ts";
+import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import type { Address, NewMessage, Question } from "../../core/message.ts";
+import { type OutboxItem, advanceItem, asNewItem } from "../../core/outbox.ts";
 
 export type Reply = {
   /** Where the ids of the items begin; the same for the same reply, whoever writes it. */

@@ -1,10 +1,10 @@
 // Turns that were running at two deaths without a result are suspects: they run one at a time, while everything else
 // goes on. When a verdict could not be reached, nothing new starts until the suspect has shown itself, for a while.
 
-import { type TurnId, later } from "../core/ids.ts";
-import { type Start, decideStart } from "../core/lane.ts";
-import { limits } from "../core/limits.ts";
-import type { World } from "../ports/world.ts";
+import { type TurnId, later } from "../../core/ids.ts";
+import { type Start, decideStart } from "../../core/lane.ts";
+import { limits } from "../../core/limits.ts";
+import type { World } from "../../ports/world.ts";
 
 export interface Quarantine<Lane> {
   /** Whether a turn may start; a lane that may not is kept until it may. */

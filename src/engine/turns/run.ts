@@ -2,9 +2,8 @@
 // begins; what to do next is always computed from the journal. Whoever moved the turn meanwhile wins: a refused commit
 // ends the run without a word.
 
-import type { Change } from "../core/change.ts";
-import { sentenceOf } from "../core/fault.ts";
-import { type TurnId, later, unreachable } from "../core/ids.ts";
+import type { Change } from "../../core/change.ts";
+import { type TurnId, later, unreachable } from "../../core/ids.ts";
 import {
   type CallMode,
   type Entry,
@@ -13,18 +12,18 @@ import {
   type ToolResult,
   decideNext,
   madeProgress,
-} from "../core/journal.ts";
-import { limits } from "../core/limits.ts";
-import { type OutboxItem, retryPauseMs } from "../core/outbox.ts";
-import type { Session } from "../core/session.ts";
-import { type Turn, type TurnEvent, advanceTurn } from "../core/turn.ts";
-import type { AgentJob, Step } from "../ports/agent.ts";
-import { childOf, over } from "./abort.ts";
+} from "../../core/journal.ts";
+import { limits } from "../../core/limits.ts";
+import { type OutboxItem, retryPauseMs } from "../../core/outbox.ts";
+import type { Session } from "../../core/session.ts";
+import { type Turn, type TurnEvent, advanceTurn } from "../../core/turn.ts";
+import type { Step } from "../../ports/agent.ts";
 import { type Draft, draft } from "./drafts.ts";
-import { type Parts, platformOf } from "./parts.ts";
-import type { Outlet } from "./pump.ts";
-import { type Reply, writeReply } from "./replies.ts";
-import type { Wakeable } from "./timers.ts";
+import { type Parts, platformOf } from "../parts.ts";
+import type { Outlet } from "../outbox/pump.ts";
+import { type Reply, writeReply } from "../outbox/replies.ts";
+import type { Wakeable } from "../timers.ts";
+import { askAgent } from "./step.ts";
 import { runCall } from "./tools.ts";
 
 /** Why a running turn is broken off. `cancelled`: its end is stored already. `superseded`: a newer message took its place. */
@@ -287,45 +286,4 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
 /** Stable over all attempts of one call. */
 function callKey(turn: TurnId, call: ToolCall): string {
   return `${turn}:${call.call}`;
-}
-
-/** One step of the agent, given up when it is aborted or has been silent too long; a late answer is then ignored. */
-async function askAgent(
-  parts: Parts,
-  running: Running,
-  journal: readonly Entry[],
-  preview: Draft,
-): Promise<Step | "aborted"> {
-  const { world, agent, archive } = parts;
-  const { turn, session, abort } = running;
-  const step = childOf(abort.signal);
-  let lastSign = world.now();
-  const job: AgentJob = {
-    session: session.id,
-    address: session.address,
-    turn: turn.id,
-    attempt: turn.attempt,
-    input: turn.input,
-    journal,
-    history: (limit) => archive.history(session.id, limit),
-    now: () => world.now(),
-    pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
-    draft(text) {
-      lastSign = world.now();
-      if (!step.signal.aborted) preview.show(text);
-    },
-  };
-  const silence = async (): Promise<Step> => {
-    while (!step.signal.aborted && world.now() < later(lastSign, limits.stepSilenceMs)) {
-      await world.sleep(later(lastSign, limits.stepSilenceMs), step.signal);
-    }
-    return { type: "failed", retry: "later", why: "the agent gave no sign of life for too long" };
-  };
-  const answer = agent
-    .step(job, step.signal)
-    .catch((error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }));
-  const given = await Promise.race([answer, silence()]);
-  const aborted = abort.signal.aborted;
-  step.abort(over);
-  return aborted ? "aborted" : given;
 }

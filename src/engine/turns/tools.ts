@@ -1,14 +1,14 @@
 // Runs one tool call between its two journal entries. How a call cut short by a death is taken up again was decided from
 // its declared effect; here it is only done. A tool that never answers is honest about it: its outcome is unknown.
 
-import { sentenceOf } from "../core/fault.ts";
-import { later } from "../core/ids.ts";
-import type { CallMode, ToolCall, ToolResult } from "../core/journal.ts";
-import { limits } from "../core/limits.ts";
-import type { Tool, ToolContext } from "../ports/tool.ts";
-import { childOf, over } from "./abort.ts";
-import type { Parts } from "./parts.ts";
-import type { Running } from "./turns.ts";
+import { sentenceOf } from "../../core/fault.ts";
+import { later } from "../../core/ids.ts";
+import type { CallMode, ToolCall, ToolResult } from "../../core/journal.ts";
+import { limits } from "../../core/limits.ts";
+import type { Tool, ToolContext } from "../../ports/tool.ts";
+import { childOf, over } from "../abort.ts";
+import type { Parts } from "../parts.ts";
+import type { Running } from "./run.ts";
 
 /** `aborted`: the turn is broken off; whatever the tool still does is taken up by the next attempt. */
 export async function runCall(

@@ -1,11 +1,11 @@
 // Previews of a growing answer: best effort, never stored, at most as often as the platform likes. The last one always
 // gets through, and the end takes the preview away.
 
-import { later } from "../core/ids.ts";
-import type { Address } from "../core/message.ts";
-import type { Platform } from "../ports/platform.ts";
-import type { World } from "../ports/world.ts";
-import { over } from "./abort.ts";
+import { later } from "../../core/ids.ts";
+import type { Address } from "../../core/message.ts";
+import type { Platform } from "../../ports/platform.ts";
+import type { World } from "../../ports/world.ts";
+import { over } from "../abort.ts";
 
 export interface Draft {
   show(text: string): void;

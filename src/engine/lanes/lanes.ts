@@ -1,17 +1,17 @@
 // One lane per busy session: one turn at a time, the oldest first, a cap on how many lanes run, and fair order among
 // those that wait. A session at rest has no lane and costs no memory.
 
-import type { Change } from "../core/change.ts";
-import type { SessionId, TurnId } from "../core/ids.ts";
-import type { Entry } from "../core/journal.ts";
-import { type Arrival, decideArrival } from "../core/lane.ts";
-import { limits } from "../core/limits.ts";
-import type { Address } from "../core/message.ts";
-import { type Session, newSession, sessionKey, takenBy } from "../core/session.ts";
-import { type Turn, advanceTurn } from "../core/turn.ts";
-import { type Parts, settingsOf } from "./parts.ts";
+import type { Change } from "../../core/change.ts";
+import type { SessionId, TurnId } from "../../core/ids.ts";
+import type { Entry } from "../../core/journal.ts";
+import { type Arrival, decideArrival } from "../../core/lane.ts";
+import { limits } from "../../core/limits.ts";
+import type { Address } from "../../core/message.ts";
+import { type Session, newSession, sessionKey, takenBy } from "../../core/session.ts";
+import { type Turn, advanceTurn } from "../../core/turn.ts";
+import { type Parts, settingsOf } from "../parts.ts";
 import { quarantine } from "./quarantine.ts";
-import type { Interruption, Running } from "./turns.ts";
+import type { Interruption, Running } from "../turns/run.ts";
 
 export type Lane = {
   /** As the store has it, or will have it with the next commit. */

@@ -1,11 +1,11 @@
 // From the outbox to the platforms: in order within a session, side by side across sessions. What is about to be sent is
 // stored as such before the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
 
-import { Bug, type SessionId, later } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../core/outbox.ts";
-import { childOf, over } from "./abort.ts";
-import { type Parts, platformOf, settingsOf } from "./parts.ts";
+import { Bug, type SessionId, later } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
+import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../../core/outbox.ts";
+import { childOf, over } from "../abort.ts";
+import { type Parts, platformOf, settingsOf } from "../parts.ts";
 
 /** The outbox of one session, kept for whoever writes to it. */
 export type Slot = {

@@ -1,0 +1,52 @@
+// One step of the agent: given everything on record, watched for signs of life, and given up when the turn is broken off.
+// A late answer is ignored.
+
+import { sentenceOf } from "../../core/fault.ts";
+import { later } from "../../core/ids.ts";
+import type { Entry } from "../../core/journal.ts";
+import { limits } from "../../core/limits.ts";
+import type { AgentJob, Step } from "../../ports/agent.ts";
+import { childOf, over } from "../abort.ts";
+import type { Parts } from "../parts.ts";
+import type { Draft } from "./drafts.ts";
+import type { Running } from "./run.ts";
+
+export async function askAgent(
+  parts: Parts,
+  running: Running,
+  journal: readonly Entry[],
+  preview: Draft,
+): Promise<Step | "aborted"> {
+  const { world, agent, archive } = parts;
+  const { turn, session, abort } = running;
+  const step = childOf(abort.signal);
+  let lastSign = world.now();
+  const job: AgentJob = {
+    session: session.id,
+    address: session.address,
+    turn: turn.id,
+    attempt: turn.attempt,
+    input: turn.input,
+    journal,
+    history: (limit) => archive.history(session.id, limit),
+    now: () => world.now(),
+    pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
+    draft(text) {
+      lastSign = world.now();
+      if (!step.signal.aborted) preview.show(text);
+    },
+  };
+  const silence = async (): Promise<Step> => {
+    while (!step.signal.aborted && world.now() < later(lastSign, limits.stepSilenceMs)) {
+      await world.sleep(later(lastSign, limits.stepSilenceMs), step.signal);
+    }
+    return { type: "failed", retry: "later", why: "the agent gave no sign of life for too long" };
+  };
+  const answer = agent
+    .step(job, step.signal)
+    .catch((error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }));
+  const given = await Promise.race([answer, silence()]);
+  const aborted = abort.signal.aborted;
+  step.abort(over);
+  return aborted ? "aborted" : given;
+}

@@ -1,0 +1,58 @@
+// No read of the engine may cost as much as history: each one's plan is asserted, because SQLite's own choice can turn a
+// lookup of open rows into a scan of everything ever said.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memory, openConnection } from "./open.ts";
+import { engineQueries } from "./queries.ts";
+
+/** What may be walked from end to end: indexes that hold open rows only. */
+const openOnly = ["turns_ready", "turns_running", "turns_waiting", "items_pending", "items_sending", "timers_due"];
+
+const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> = {
+  deadBoots: ["boots", "turns_running", "items_sending"],
+  lastBoots: [],
+  sessionOf: ["sessions_live"],
+  session: ["sqlite_autoindex_sessions_1"],
+  runnable: ["turns_ready"],
+  nextTurn: ["turns_ready"],
+  queuedTurns: ["turns_ready"],
+  runningTurn: ["turns_running"],
+  heldTurns: ["turns_running"],
+  waitingTurns: ["turns_waiting"],
+  turn: ["sqlite_autoindex_turns_1"],
+  journalOf: ["PRIMARY KEY"],
+  strikes: ["PRIMARY KEY"],
+  sendable: ["items_pending"],
+  nextItem: ["items_pending"],
+  heldItems: ["items_sending"],
+  item: ["sqlite_autoindex_items_1"],
+  nextTimer: ["timers_due"],
+  cursor: ["PRIMARY KEY"],
+};
+
+for (const [name, sql] of Object.entries(engineQueries)) {
+  test(`the plan of ${name} costs as much as it finds`, () => {
+    const db = openConnection(memory, "write");
+    const plan = db
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map((row) => String(row["detail"]));
+    for (const index of expected[name as keyof typeof engineQueries]) {
+      assert.ok(
+        plan.some((line) => line.includes(index)),
+        `${name} uses ${index}: ${plan.join("; ")}`,
+      );
+    }
+    for (const line of plan) {
+      const scanned = /^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/.exec(line);
+      if (scanned === null || name === "lastBoots") continue;
+      assert.ok(openOnly.includes(scanned[2] ?? ""), `${name} walks through ${line}`);
+    }
+    // Sorting is for a handful of open sessions only.
+    if (plan.some((line) => line.includes("TEMP B-TREE FOR ORDER BY"))) {
+      assert.ok(["runnable", "sendable", "heldTurns", "heldItems"].includes(name), `${name} sorts: ${plan.join("; ")}`);
+    }
+    db.close();
+  });
+}
