@@ -1,0 +1,199 @@
+// What the process tests stand on: the real program in homes of its own, started, signalled and waited for. Every
+// process started here is ended with its test, whatever became of it, and nothing depends on how fast the machine is.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { TestContext } from "node:test";
+
+export const root = resolve(import.meta.dirname, "../..");
+const entry = join(root, "src", "main.ts");
+/** Long enough for any machine; what hangs is found all the same. */
+export const patienceMs = 120_000;
+
+export type Exit = number | NodeJS.Signals;
+
+export type Started = {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** All it said so far; of a long life only the newest. */
+  out(): string;
+  err(): string;
+  readonly exit: Promise<Exit>;
+  /** Sends a signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<Exit>;
+};
+
+const keptMax = 1_000_000;
+
+/** A home that does not exist yet, in a folder that goes with the test. */
+export function newHome(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-process-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+  return join(folder, "home");
+}
+
+/** A process of any program that ends with the test at the latest. */
+export function start(t: TestContext, program: string, words: readonly string[], options: SpawnOptions): Started {
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], ...options });
+  const exit = new Promise<Exit>((found, fail) => {
+    child.once("error", fail);
+    child.once("exit", (code, signal) => found(code ?? signal ?? assert.fail("a process ended without a reason")));
+  });
+  exit.catch(() => undefined);
+  const out = keep(child.stdout);
+  const err = keep(child.stderr);
+  child.stdin?.on("error", () => undefined);
+  const end = async (signal: NodeJS.Signals = "SIGTERM") => {
+    child.kill(signal);
+    return within(exit, `process ${child.pid} did not end after ${signal}; it said ${err()}`);
+  };
+  t.after(() => end("SIGKILL").catch(() => undefined));
+  return { child, pid: child.pid ?? 0, out, err, exit, end };
+}
+
+function keep(stream: NodeJS.ReadableStream | null): () => string {
+  let text = "";
+  stream?.setEncoding("utf8");
+  stream?.on("data", (chunk: string) => {
+    text += chunk;
+    if (text.length > 2 * keptMax) text = text.slice(-keptMax);
+  });
+  stream?.on("error", () => undefined);
+  return () => text;
+}
+
+export type Settings = {
+  readonly port?: number;
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A program and its arguments that start the gateway in its place. */
+  readonly through?: readonly string[];
+};
+
+export type Gateway = Started & { readonly url: string; readonly token: string; readonly port: number };
+
+export function environmentOf(home: string, { port = 0, env = {} }: Settings = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("EVERTURN_") && !name.startsWith("npm_"),
+  );
+  // A test runner's own variable would make every child report to it.
+  const clean = Object.fromEntries(kept.filter(([name]) => name !== "NODE_TEST_CONTEXT"));
+  return { ...clean, EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: String(port), ...env };
+}
+
+/** `gateway run` under way; it may be killed before it is ready. */
+export function spawnGateway(t: TestContext, home: string, settings: Settings = {}): Started {
+  const command = [...(settings.through ?? []), process.execPath, entry, "gateway", "run", ...(settings.words ?? [])];
+  const [program = "", ...words] = command;
+  return start(t, program, words, { cwd: root, env: environmentOf(home, settings) });
+}
+
+/** A gateway that has said that it is running. */
+export async function runGateway(t: TestContext, home: string, settings: Settings = {}): Promise<Gateway> {
+  return whenReady(spawnGateway(t, home, settings));
+}
+
+export async function whenReady(started: Started): Promise<Gateway> {
+  let ended: Exit | null = null;
+  const exit = started.exit.then((code) => (ended = code));
+  exit.catch(() => (ended = 1));
+  const link = await until(
+    () => linkIn(started.out()),
+    (found) => found !== undefined || ended !== null,
+    `the gateway is running, which said ${started.err()}`,
+    5,
+  );
+  if (link === undefined) assert.fail(`it ended with ${ended} and said:\n${started.err()}`);
+  const { origin, searchParams, port } = new URL(link);
+  return { ...started, url: origin, token: searchParams.get("token") ?? "", port: Number(port) };
+}
+
+/** The access link stands in the greeting, and its last line comes after it. */
+function linkIn(said: string): string | undefined {
+  return /(http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+)\n.*\n/.exec(said)?.[1];
+}
+
+/** A command of the program from its start to its end. */
+export async function run(
+  t: TestContext,
+  home: string,
+  words: readonly string[],
+  settings: Settings = {},
+): Promise<{ readonly code: Exit; readonly out: string; readonly err: string }> {
+  const [program = "", ...rest] = [...(settings.through ?? []), process.execPath, entry, ...words];
+  const started = start(t, program, rest, { cwd: root, env: environmentOf(home, settings) });
+  started.child.stdin?.end();
+  const closed = new Promise((resolve) => started.child.once("close", resolve));
+  const code = await within(started.exit, `\`${words.join(" ")}\` did not end`);
+  await closed;
+  return { code, out: started.out(), err: started.err() };
+}
+
+/** What `gateway_state.json` says. */
+export function stateOf(home: string): { readonly pid: number; readonly url: string | null; gateway_state: string } {
+  return JSON.parse(readFileSync(join(home, "gateway_state.json"), "utf8")) as ReturnType<typeof stateOf>;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, "ESRCH");
+    return false;
+  }
+}
+
+/** Looks again and again until it holds; says what it saw last when it never does. */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  holds: (seen: T) => unknown,
+  what: string,
+  everyMs = 20,
+): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    if (Date.now() > deadline)
+      assert.fail(`waited in vain until ${what}; seen last: ${JSON.stringify(seen)?.slice(0, 2_000)}`);
+    await pause(everyMs);
+  }
+}
+
+export async function within<T>(work: Promise<T>, complaint: string, ms = patienceMs): Promise<T> {
+  const over = new AbortController();
+  const late = pause(ms, undefined, { signal: over.signal }).then(() => assert.fail(complaint));
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+export type Dice = { between(low: number, high: number): number; chance(probability: number): boolean };
+
+/** Chance that can be repeated: set EVERTURN_SEED to the seed that a run has printed. */
+export function dice(seed: number): Dice {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { between: (low, high) => low + next() * (high - low), chance: (probability) => next() < probability };
+}
+
+export function seedOfRun(): number {
+  return Number(process.env["EVERTURN_SEED"] ?? Date.now() % 1_000_000_007);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN);
+}
