@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { userEnvironment } from "./machine.ts";
 
@@ -17,7 +18,7 @@ export type Running = {
   stop(signal: NodeJS.Signals): Promise<Ended>;
 };
 
-export async function runGateway(command: string, home: string): Promise<Running> {
+export async function runGateway(t: TestContext, command: string, home: string): Promise<Running> {
   // In a session of its own: only what is sent to the command itself reaches it.
   const child = spawn(command, ["gateway", "run"], {
     detached: true,
@@ -27,6 +28,11 @@ export async function runGateway(command: string, home: string): Promise<Running
   let err = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
   const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, err }));
+  // Nothing to do when the test has stopped it already.
+  t.after(() => {
+    child.kill("SIGTERM");
+    return ended;
+  });
   const link = await linkIn(child.stdout);
   if (link === null) throw new Error(`the gateway did not start: ${(await ended).err}`);
   const cookie = await openLink(link);

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { type TestContext, after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { type Running, runGateway } from "./gateway.ts";
@@ -26,7 +26,7 @@ async function installOrWhyNot(): Promise<Installed | string> {
   }
 }
 
-void describe("installed package", { timeout: 20 * 60_000 }, async () => {
+void describe("installed package", { timeout: 20 * 60_000 }, () => {
   let installed: Installed | string = "not installed yet";
   before(async () => {
     installed = await installOrWhyNot();
@@ -35,8 +35,8 @@ void describe("installed package", { timeout: 20 * 60_000 }, async () => {
     if (typeof installed !== "string") installed.remove();
   });
 
-  function check(name: string, work: (installed: Installed) => Promise<void>): void {
-    void test(name, (t) => (typeof installed === "string" ? t.skip(installed) : work(installed)));
+  function check(name: string, work: (installed: Installed, t: TestContext) => Promise<void>): void {
+    void test(name, (t) => (typeof installed === "string" ? t.skip(installed) : work(installed, t)));
   }
 
   check("the installation is silent and brings nothing but a Node", async ({ home, said }) => {
@@ -109,25 +109,22 @@ if (used.some((one) => typeof one !== "function")) throw new Error("an export is
     assert.equal(stderr, "");
   });
 
-  check(
-    "the gateway serves its page, answers, stops when the launcher is asked to, and knows it afterwards",
-    async (at) => {
-      const first = await runGateway(at.command, join(at.folder, "home"));
-      await isServingPage(first);
-      const key = crypto.randomUUID();
-      assert.deepEqual(await first.post("c1", { id: key, text: "hello" }), { status: "accepted" });
-      const shown = await first.messages("c1", (all) => all.some((one) => one.role === "assistant"));
-      assert.equal(shown[0]?.key, key);
-      const { code, signal, err } = await first.stop("SIGTERM");
-      assert.deepEqual([code, signal], [0, null]);
-      assert.doesNotMatch(err, /warning/i);
+  check("the gateway serves its page, answers, stops with its launcher, and remembers", async (at, t) => {
+    const first = await runGateway(t, at.command, join(at.folder, "home"));
+    await isServingPage(first);
+    const key = crypto.randomUUID();
+    assert.deepEqual(await first.post("c1", { id: key, text: "hello" }), { status: "accepted" });
+    const shown = await first.messages("c1", (all) => all.some((one) => one.role === "assistant"));
+    assert.equal(shown[0]?.key, key);
+    const { code, signal, err } = await first.stop("SIGTERM");
+    assert.deepEqual([code, signal], [0, null]);
+    assert.doesNotMatch(err, /warning/i);
 
-      const second = await runGateway(at.command, join(at.folder, "home"));
-      assert.deepEqual(await second.post("c1", { id: key, text: "hello" }), { status: "duplicate" });
-      assert.deepEqual(await second.messages("c1", () => true), shown);
-      await second.stop("SIGINT");
-    },
-  );
+    const second = await runGateway(t, at.command, join(at.folder, "home"));
+    assert.deepEqual(await second.post("c1", { id: key, text: "hello" }), { status: "duplicate" });
+    assert.deepEqual(await second.messages("c1", () => true), shown);
+    assert.equal((await second.stop("SIGINT")).code, 0);
+  });
 });
 
 async function isServingPage(gateway: Running): Promise<void> {
