@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -104,7 +104,7 @@ export async function whenReady(started: Started): Promise<Gateway> {
   const link = await until(
     () => linkIn(started.out()),
     (found) => found !== undefined || ended !== null,
-    `the gateway is running, which said ${started.err()}`,
+    () => `the gateway is running, which said ${started.err()}`,
     5,
   );
   if (link === undefined) assert.fail(`it ended with ${ended} and said:\n${started.err()}`);
@@ -138,9 +138,17 @@ export function stateOf(home: string): { readonly pid: number; readonly url: str
   return JSON.parse(readFileSync(join(home, "gateway_state.json"), "utf8")) as ReturnType<typeof stateOf>;
 }
 
+/** A process that has ended and waits for a parent that does not care is not alive. */
 export function isAlive(pid: number): boolean {
+  if (!signal(pid, 0)) return false;
+  const facts = `/proc/${pid}/stat`;
+  return !existsSync(facts) || !/\) Z /.test(readFileSync(facts, "utf8"));
+}
+
+/** False when there is nobody to hear it; a negative pid is a group. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(pid, 0);
+    return process.kill(pid, name);
   } catch (error) {
     assert.equal((error as NodeJS.ErrnoException).code, "ESRCH");
     return false;
@@ -151,7 +159,7 @@ export function isAlive(pid: number): boolean {
 export async function until<T>(
   look: () => T | Promise<T>,
   holds: (seen: T) => unknown,
-  what: string,
+  what: string | (() => string),
   everyMs = 20,
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
@@ -159,7 +167,9 @@ export async function until<T>(
     const seen = await look();
     if (holds(seen)) return seen;
     if (Date.now() > deadline)
-      assert.fail(`waited in vain until ${what}; seen last: ${JSON.stringify(seen)?.slice(0, 2_000)}`);
+      assert.fail(
+        `waited in vain until ${typeof what === "string" ? what : what()}; seen last: ${JSON.stringify(seen)?.slice(0, 2_000)}`,
+      );
     await pause(everyMs);
   }
 }
