@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import { chatOfHash, chatRows, hashOf, titleOf } from "./chats.ts";
 
 test("the list is newest first and knows conversations that only wait here", () => {

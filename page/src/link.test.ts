@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import { type LinkEvent, newLink, pauseBefore, step } from "./link.ts";
 
 const hello = (boot: string | null): LinkEvent => ({ type: "hello", boot });

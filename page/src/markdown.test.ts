@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import { type ComponentChild, h } from "preact";
 import { markdown, safeHref } from "./markdown.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
-import test from "node:test";
+import { test } from "node:test";
 import { type Box, concernsPending, keepIn, newId } from "./pending.ts";
 
 /** The browser's storage, with room for so many characters. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import { piecesOf, previewOf } from "./pieces.ts";
 import { timelineRows } from "./rows.ts";
 import { emptyFeed } from "./state.ts";

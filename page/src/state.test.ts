@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import type { Message } from "./net/wire.ts";
 import { cursorOf, emptyFeed, type Feed, type FeedEvent, fold, isWorking, openQuestion, windowSize } from "./state.ts";
 

@@ -97,15 +97,33 @@ describe("look", () => {
   it("gives back what the gateway refuses, with its reason", async (t) => {
     const gateway = await startGateway(t);
     const { page } = await enter(t, browser, gateway);
-    const text = "x".repeat(2_100_000);
-    await say(page, text);
+    await say(page, "x".repeat(2_100_000));
     const alert = page.getByRole("alert");
     await alert.waitFor();
     assert.match(await alert.innerText(), /Not sent\. .*larger than 2000000 characters/);
-    assert.equal((await page.locator("#words").inputValue()).length, text.length);
+    await page.getByRole("group", { name: "A long message of 2.1 million characters, not sent yet" }).waitFor();
+    await shoot(page, "refused");
+    await page.getByRole("button", { name: "Remove" }).click();
     await say(page, "shorter");
     await answer(page, "You said: shorter").waitFor();
     assert.equal(await alert.count(), 0);
+  });
+
+  it("takes a pasted book without laying it out, and keeps it over a reload", async (t) => {
+    const gateway = await startGateway(t);
+    const { page, context } = await enter(t, browser, gateway);
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate("navigator.clipboard.writeText('a line of a book\\n'.repeat(40_000))");
+    await page.locator("#words").fill("Read this: ");
+    await page.keyboard.press("ControlOrMeta+v");
+    const held = page.getByRole("group", { name: "A long message of 680 thousand characters, not sent yet" });
+    await held.getByText("Read this: a line of a book").waitFor();
+    await shoot(page, "pasted");
+    await page.reload();
+    await held.waitFor();
+    await page.getByRole("button", { name: "Send" }).click();
+    await answer(page, "You said: Read this: a line of a book").waitFor();
+    assert.equal(await page.locator("#words").inputValue(), "");
   });
 });
 

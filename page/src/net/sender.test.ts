@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import type { Pending } from "../pending.ts";
 import { type Posted, verdict } from "./client.ts";
 import { sender } from "./sender.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
 import { readEvent } from "./stream.ts";
 import { readListing, readMessage, readMessages } from "./wire.ts";
 

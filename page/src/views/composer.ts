@@ -1,26 +1,30 @@
 // Where the user writes. Enter sends, Shift+Enter makes a line; text that is being composed by an input method is
 // left alone. What was refused stands above, with its reason, and its text is back in the field.
 
-import { type ComponentChild, h } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { type ComponentChild, h, type RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import { arrowUp, close } from "./icons.ts";
+import { directionOf, sizeOf } from "./words.ts";
+
+/** Longer texts are laid out by browsers so slowly that every key would take seconds. */
+const fieldMax = 50_000;
 
 export function Composer({ app }: { readonly app: App }): ComponentChild {
   const { out, talk } = app;
   const text = out.composer.value;
-  const away = talk.link.value.phase === "away";
-  const field = useRef<HTMLTextAreaElement>(null);
+  const field = useRef<HTMLElement>(null);
+  const [anyway, setAnyway] = useState(false);
   const ready = text.trim() !== "";
+  const held = text.length > fieldMax && !anyway;
 
   const send = () => {
     if (!ready) return;
     out.send(wordsOf(text));
     out.write("");
-    field.current?.focus();
+    setAnyway(false);
   };
-  useGrowth(field, text);
-  useFocus(field, `${talk.chat.value} ${out.count.value}`);
+  useFocus(field, `${talk.chat.value} ${out.count.value} ${held}`);
   return h(
     "form",
     {
@@ -34,24 +38,7 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
     h(
       "div",
       { class: "field" },
-      h("label", { class: "sr", for: "words" }, "Message"),
-      h("textarea", {
-        id: "words",
-        ref: field,
-        rows: 1,
-        dir: "auto",
-        value: text,
-        placeholder: away ? "Write; it is sent when the gateway is back" : "Message Everturn",
-        autocomplete: "off",
-        enterkeyhint: "send",
-        "aria-describedby": "keys",
-        onInput: (event: Event) => out.write((event.currentTarget as HTMLTextAreaElement).value),
-        onKeyDown: (event: KeyboardEvent) => {
-          if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
-          event.preventDefault();
-          send();
-        },
-      }),
+      held ? h(Held, { app, field, send, edit: () => setAnyway(true) }) : h(Field, { app, field, send }),
       h("button", { type: "submit", class: "send", disabled: !ready, "aria-label": "Send" }, arrowUp()),
     ),
     h(
@@ -63,6 +50,72 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
       " ",
       h("kbd", {}, "Enter"),
       " makes a new line. Unsent text is kept.",
+    ),
+  );
+}
+
+type FieldProps = { readonly app: App; readonly field: RefObject<HTMLElement | null>; readonly send: () => void };
+
+function Field({ app, field, send }: FieldProps): ComponentChild {
+  const { out, talk } = app;
+  const text = out.composer.value;
+  const away = talk.link.value.phase === "away";
+  useGrowth(field, text);
+  return [
+    h("label", { class: "sr", for: "words" }, "Message"),
+    h("textarea", {
+      id: "words",
+      ref: field as RefObject<HTMLTextAreaElement | null>,
+      rows: 1,
+      dir: directionOf(text),
+      value: text,
+      placeholder: away ? "Write; it is sent when the gateway is back" : "Message Everturn",
+      autocomplete: "off",
+      enterkeyhint: "send",
+      "aria-describedby": "keys",
+      onInput: (event: Event) => out.write((event.currentTarget as HTMLTextAreaElement).value),
+      onPaste: (event: ClipboardEvent) => {
+        // Taken over before the field would have to lay it out.
+        const pasted = event.clipboardData?.getData("text/plain") ?? "";
+        if (pasted.length <= fieldMax) return;
+        event.preventDefault();
+        const { selectionStart, selectionEnd } = event.currentTarget as HTMLTextAreaElement;
+        out.write(text.slice(0, selectionStart) + pasted + text.slice(selectionEnd));
+      },
+      onKeyDown: (event: KeyboardEvent) => {
+        if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
+        event.preventDefault();
+        send();
+      },
+    }),
+  ];
+}
+
+/** A text too long for a field: its beginning, its size, and what can be done with it. */
+function Held({ app, field, send, edit }: FieldProps & { readonly edit: () => void }): ComponentChild {
+  const text = app.out.composer.value;
+  return h(
+    "div",
+    {
+      id: "words",
+      class: "held-text",
+      ref: field as RefObject<HTMLDivElement | null>,
+      tabIndex: 0,
+      role: "group",
+      "aria-label": `A long message of ${sizeOf(text.length)}, not sent yet`,
+      onKeyDown: (event: KeyboardEvent) => {
+        if (event.key !== "Enter" || event.target !== event.currentTarget) return;
+        event.preventDefault();
+        send();
+      },
+    },
+    h("p", { class: "beginning", dir: "auto" }, text.slice(0, 400)),
+    h(
+      "p",
+      { class: "facts" },
+      h("span", {}, sizeOf(text.length)),
+      h("button", { type: "button", class: "quiet", onClick: edit }, "Edit"),
+      h("button", { type: "button", class: "quiet", onClick: () => app.out.write("") }, "Remove"),
     ),
   );
 }
@@ -95,7 +148,7 @@ export function wordsOf(text: string): string {
 }
 
 /** Browsers that know `field-sizing` do it by themselves. */
-function useGrowth(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
+function useGrowth(field: RefObject<HTMLElement | null>, text: string): void {
   useLayoutEffect(() => {
     const box = field.current;
     if (box === null || CSS.supports("field-sizing", "content")) return;
@@ -105,7 +158,7 @@ function useGrowth(field: { readonly current: HTMLTextAreaElement | null }, text
 }
 
 /** Ready to write again after each step; a touch screen would throw its keyboard up instead. */
-function useFocus(field: { readonly current: HTMLTextAreaElement | null }, step: string): void {
+function useFocus(field: RefObject<HTMLElement | null>, step: string): void {
   useEffect(() => {
     if (!matchMedia("(pointer: coarse)").matches) field.current?.focus();
   }, [step]);

@@ -1,4 +1,4 @@
-// Times and sizes as people read them, in the reader's own zone and habit.
+// Times, sizes and directions as people read them, in the reader's own zone and habit.
 
 const dayMs = 86_400_000;
 
@@ -29,6 +29,14 @@ export function recent(at: number, now: number): string {
   if (dayOf(at) === dayOf(now)) return timeOfDay(at);
   if (ago < 6 * dayMs) return new Intl.DateTimeFormat("en", { weekday: "short" }).format(at);
   return new Intl.DateTimeFormat("en", { day: "numeric", month: "short" }).format(at);
+}
+
+/** By the first letter that has a direction. The browser's own `auto` takes seconds in a field of many lines. */
+export function directionOf(text: string): "ltr" | "rtl" {
+  const letter = /\p{L}/u.exec(text.slice(0, 2_000))?.[0] ?? "";
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|[\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(letter)
+    ? "rtl"
+    : "ltr";
 }
 
 export function sizeOf(characters: number): string {
