@@ -1,7 +1,7 @@
 // The memory of a turn: append-only entries from which the next action is computed, so that a turn goes on after any
 // death without repeating a finished step. Nothing needed for that lives outside these entries and the turn row.
 
-import type { Instant } from "./ids.ts";
+import { Bug, type Instant } from "./ids.ts";
 import type { Inbound } from "./message.ts";
 
 /**
@@ -48,24 +48,28 @@ export type NextAction =
 
 /**
  * What an interrupted or running turn does next. `begunHere` holds the calls begun in this life: an open call that is
- * not among them was cut short by a death.
+ * not among them was cut short by a death. It speaks of the last step only.
  */
 export function decideNext(
   journal: readonly Entry[],
   effectOf: (tool: string) => ToolEffect,
   begunHere: ReadonlySet<string>,
 ): NextAction {
-  const last = journal.findLast((entry) => entry.type === "said" || entry.type === "asked");
+  const at = lastStep(journal);
+  const last = journal[at];
   if (last === undefined) return { type: "step" };
+  // Calls belong to their step: some models use the same ids again in every one.
+  const since = journal.slice(at + 1);
   if (last.type === "asked") {
-    const answered = journal.some((entry) => entry.type === "answered" && entry.question === last.question);
+    const answered = since.some((entry) => entry.type === "answered" && entry.question === last.question);
     return answered ? { type: "step" } : { type: "wait", question: last.question };
   }
-  const open = openCalls(journal, last.calls);
+  if (last.type !== "said") throw new Bug(`a step that was ${last.type}`);
+  const open = openCalls(since, last.calls);
   const [first] = open;
   if (first === undefined) return last.final ? { type: "finish", text: last.text } : { type: "step" };
 
-  const begun = journal.find((entry) => entry.type === "tool-begun" && entry.call === first.call);
+  const begun = since.find((entry) => entry.type === "tool-begun" && entry.call === first.call);
   if (begun?.type === "tool-begun" && !begunHere.has(first.call)) {
     if (begun.effect === "once") return { type: "give-up", call: first };
     return { type: "call", calls: [{ call: first, mode: begun.effect === "checkable" ? "check" : "again" }] };
@@ -78,6 +82,11 @@ export function decideNext(
   return { type: "call", calls: pure.map((call) => ({ call, mode: "first" as const })) };
 }
 
+/** Where the agent's last step stands in the journal; -1 before the first. Together with a call's id it names the call. */
+export function lastStep(journal: readonly Entry[]): number {
+  return journal.findLastIndex((entry) => entry.type === "said" || entry.type === "asked");
+}
+
 /** Whether anything was really obtained since the last start; recovered unknowns and resumes are not progress. */
 export function madeProgress(journal: readonly Entry[]): boolean {
   const since = journal.slice(journal.findLastIndex((entry) => entry.type === "resumed") + 1);
@@ -86,9 +95,9 @@ export function madeProgress(journal: readonly Entry[]): boolean {
   );
 }
 
-function openCalls(journal: readonly Entry[], calls: readonly ToolCall[]): readonly ToolCall[] {
+function openCalls(since: readonly Entry[], calls: readonly ToolCall[]): readonly ToolCall[] {
   const ended = new Set<string>();
-  for (const entry of journal) if (entry.type === "tool-ended") ended.add(entry.call);
+  for (const entry of since) if (entry.type === "tool-ended") ended.add(entry.call);
   return calls.filter((call) => !ended.has(call.call));
 }
 

@@ -62,7 +62,7 @@ export function textOf(body: Body): string {
 export function formatAddress(address: Address): string {
   const parts = [address.platform, address.account, address.chat];
   if (address.thread !== undefined) parts.push(address.thread);
-  return parts.map(encodeURIComponent).join("/");
+  return parts.map(escapePart).join("/");
 }
 
 /** Reads what a person typed; null when it is not an address. */
@@ -73,9 +73,19 @@ export function parseAddress(text: string): Address | null {
   return thread === undefined ? { platform, account, chat } : { platform, account, chat, thread };
 }
 
+/** Also half a surrogate pair is escaped: stored as it is, it would become the same character as every other half. */
+function escapePart(part: string): string {
+  const marks = part.replace(/[%/]/g, encodeURIComponent);
+  if (marks.isWellFormed()) return marks;
+  return marks.replace(/[\ud800-\udfff]/gu, (half) => `%u${half.charCodeAt(0).toString(16)}`);
+}
+
 function decodePart(part: string): string {
   try {
-    return decodeURIComponent(part);
+    const halves = part.replace(/%u(d[89a-f][0-9a-f]{2})/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    return decodeURIComponent(halves);
   } catch (error) {
     if (error instanceof URIError) return "";
     throw error;

@@ -169,26 +169,26 @@ table(
     {
       name: "then a line",
       text: "one two three four\nfive six seven eight nine",
-      textMax: 36,
+      textMax: 30,
       gives: ["one two three four", "five six seven eight nine"],
     },
     {
       name: "then a word",
       text: "one two three four five six seven",
-      textMax: 28,
+      textMax: 20,
       gives: ["one two three four ", "five six seven"],
     },
     {
       name: "then anywhere",
       text: "x".repeat(30),
       textMax: 20,
-      gives: ["x".repeat(12), "x".repeat(18)],
+      gives: ["x".repeat(20), "x".repeat(10)],
     },
     {
       name: "code is closed and opened again",
       text: "look:\n```ts\nlet a = 1;\nlet b = 2;\nlet c = 3;\n```\ndone",
       textMax: 40,
-      gives: ["look:\n```ts\nlet a = 1;\n```", "```ts\nlet b = 2;\nlet c = 3;\n```\ndone"],
+      gives: ["look:\n```ts\nlet a = 1;\nlet b = 2;\n```", "```ts\nlet c = 3;\n```\ndone"],
     },
   ],
   ({ text, textMax, gives }) => {

@@ -46,12 +46,12 @@ export type Verdicts = {
 /** Parks what was running; counts deaths without progress; convicts only when nobody else could have done it. */
 export function decideTurns(held: readonly HeldTurn[], machine: string, now: Instant): Verdicts {
   const accused = held.filter((one) => !one.progressed && diedByItself(one.boot, machine));
-  const conclusive = accused.length === 1;
   let hold: TurnId | null = null;
   const turns = held.map((one): TurnVerdict => {
     const counts = accused.includes(one);
     const strikes = counts ? one.strikes + 1 : one.strikes;
     const last = strikes >= limits.strikesMax;
+    const conclusive = accused.filter((other) => other.boot.id === one.boot.id).length === 1;
     if (counts && last && conclusive) {
       const why = `the gateway died ${strikes} times while working on this`;
       return {

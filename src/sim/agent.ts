@@ -139,7 +139,7 @@ function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects
     input: {},
     async run(input, context) {
       const [turn = ""] = context.key.split(":");
-      const call = context.key.slice(turn.length + 1);
+      const call = context.key.split(":").slice(2).join(":");
       const journal = await store.journalOf(turn as Parameters<FullStore["journalOf"]>[0]);
       if (journal.some((entry) => entry.type === "tool-ended" && entry.call === call))
         onBreach(`finished call ${context.key} ran again`);

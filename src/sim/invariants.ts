@@ -96,7 +96,8 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
   for (const turn of turns) {
     for (const entry of await told.store.journalOf(turn.id)) {
       if (entry.type !== "tool-ended" || entry.result.type !== "ok" || entry.result.wake === undefined) continue;
-      const fired = turns.filter((one) => one.input.key === `timer:${turn.id}:${entry.call}`).length;
+      const mine = (key: string) => key.startsWith(`timer:${turn.id}:`) && key.endsWith(`:${entry.call}`);
+      const fired = turns.filter((one) => mine(one.input.key)).length;
       if (fired !== 1) found.push(`the reminder of call ${entry.call} fired ${fired} times`);
     }
   }

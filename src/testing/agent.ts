@@ -31,9 +31,9 @@ export function agentSuite(name: string, trial: AgentTrial): void {
     toolListTests(trial);
     for (const message of trial.messages) {
       describe(JSON.stringify(message.slice(0, 60)), () => {
+        if (trial.repeatable) relayTests(trial, message);
         turnTests(trial, message);
         abortTests(trial, message);
-        if (trial.repeatable) relayTests(trial, message);
       });
     }
     inputTests(trial);
@@ -180,6 +180,14 @@ function turnTests(trial: AgentTrial, message: string): void {
 }
 
 function relayTests(trial: AgentTrial, message: string): void {
+  test("the same message always takes the same steps, whatever was done before", async (t) => {
+    const first = await play(await opened(t, trial), message);
+    const agent = await opened(t, trial);
+    for (const session of ["s1", "s2", "s3"]) {
+      assert.deepEqual(shape((await play(agent, message, [], firstChoice, session)).journal), shape(first.journal));
+    }
+  });
+
   test("it keeps nothing between two steps: many agents do what one does", async (t) => {
     const alone = await play(await opened(t, trial), message);
     const relay: Agent = {

@@ -124,7 +124,9 @@ export async function enter(
   gateway: Gateway,
   options: Parameters<Browser["newContext"]>[0] = {},
 ): Promise<Opened> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  // Nothing moves, so that a picture never shows the middle of a transition.
+  const still = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
+  const context = await browser.newContext({ ...still, ...options });
   t.after(() => context.close());
   context.setDefaultTimeout(patienceMs);
   const faults: string[] = [];

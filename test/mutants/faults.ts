@@ -67,8 +67,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "finished tool forgotten",
     file: "src/core/journal.ts",
-    find: 'for (const entry of journal) if (entry.type === "tool-ended") ended.add(entry.call);',
-    replace: 'for (const entry of journal.slice(-1)) if (entry.type === "tool-ended") ended.add(entry.call);',
+    find: 'for (const entry of since) if (entry.type === "tool-ended") ended.add(entry.call);',
+    replace: 'for (const entry of since.slice(-1)) if (entry.type === "tool-ended") ended.add(entry.call);',
   },
   {
     name: "reminder not stored with its tool's result",

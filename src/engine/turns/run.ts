@@ -3,7 +3,7 @@
 // ends the run without a word.
 
 import type { Change } from "../../core/change.ts";
-import { type TurnId, later, unreachable } from "../../core/ids.ts";
+import { later, unreachable } from "../../core/ids.ts";
 import {
   type CallMode,
   type Entry,
@@ -11,6 +11,7 @@ import {
   type ToolEffect,
   type ToolResult,
   decideNext,
+  lastStep,
   madeProgress,
 } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
@@ -188,6 +189,10 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
     running.steps++;
     if (step.type === "asked") return ask(step);
     const { text, calls, final, data } = step;
+    if (new Set(calls.map(({ call }) => call)).size < calls.length) {
+      return afterFailure({ type: "failed", retry: "later", why: "the agent gave two calls of one step the same id" });
+    }
+    begunHere.clear();
     const said: Entry = { type: "said", text, calls, final, ...(data === undefined ? {} : { data }) };
     if (final && calls.length === 0) return end("replied", text, undefined, [said]);
     await record([said, ...intentOf(calls[0])]);
@@ -225,6 +230,11 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
     return [{ type: "tool-begun", call: call.call, effect: effectOf(call.tool) }];
   }
 
+  /** Stable over all attempts of one call. */
+  function keyOf(call: ToolCall): string {
+    return `${running.turn.id}:${lastStep(journal)}:${call.call}`;
+  }
+
   /** Results of calls that ran together are one commit, with the intent of the call that follows. */
   async function endCalls(done: readonly { readonly call: ToolCall; readonly result: ToolResult }[]): Promise<void> {
     const ended = done.map(({ call, result }): Entry => ({ type: "tool-ended", call: call.call, result }));
@@ -233,7 +243,7 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
     const wakes = done.flatMap(({ call, result }): Change[] => {
       if (result.type !== "ok" || result.wake === undefined) return [];
       const { at, text } = result.wake;
-      const id = callKey(running.turn.id, call);
+      const id = keyOf(call);
       return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: at, text } }];
     });
     await record([...ended, ...following], wakes);
@@ -246,7 +256,7 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
   async function makeCalls(calls: readonly { readonly call: ToolCall; readonly mode: CallMode }[]): Promise<true> {
     const made = await Promise.all(
       calls.map(async ({ call, mode }) => {
-        const result = await runCall(parts, running, call, mode, callKey(running.turn.id, call));
+        const result = await runCall(parts, running, call, mode, keyOf(call));
         return result === "aborted" ? [] : [{ call, result }];
       }),
     );
@@ -281,9 +291,4 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
       }
     },
   };
-}
-
-/** Stable over all attempts of one call. */
-function callKey(turn: TurnId, call: ToolCall): string {
-  return `${turn}:${call.call}`;
 }

@@ -79,6 +79,16 @@ function wholeTests(open: OpenStore): void {
     assert.equal((await store.history(sessionId("s1"), 10)).length, 1);
   });
 
+  test("a known inbox key refuses the commit wherever it stands", async (t) => {
+    const { store, by } = await started(t, open);
+    await write(store, acceptance("t1", "s1", "k"));
+    const [inbox, ...rest] = acceptance("t2", "s2", "k");
+    assert.ok(inbox);
+    assert.notEqual(await store.commit([...rest, inbox], by), "committed");
+    assert.equal(await store.session(sessionId("s2")), null);
+    assert.equal(await store.turn(turnId("t2")), null);
+  });
+
   test("the same inbox key on another platform or account is another message", async (t) => {
     const { store, by } = await started(t, open);
     const inbox = (platform: string, account: string): readonly Change[] => [
