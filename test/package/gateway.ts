@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -22,7 +23,7 @@ export async function runGateway(t: TestContext, command: string, home: string):
   // In a session of its own: only what is sent to the command itself reaches it.
   const child = spawn(command, ["gateway", "run"], {
     detached: true,
-    env: userEnvironment({ EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: "0" }),
+    env: userEnvironment({ HOME: dirname(home), EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: "0" }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let err = "";
