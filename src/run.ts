@@ -81,15 +81,16 @@ async function serve(parts: Parts): Promise<number> {
   if (parts.isOpenToOthers)
     world.log("warn", "others on this machine can read the home folder", { home: paths.home, todo: "chmod 700" });
 
+  const from = performance.now();
+  const store = await openSqliteStore({ file: paths.store, writer: "thread" });
+  const storeMs = performance.now() - from;
+  open.defer(() => store.close());
   // The writer's thread starts while the rest of the code is loaded.
-  const opening = openSqliteStore({ file: paths.store, writer: "thread" });
-  const [store, { openControl }, { gateway }, agent] = await Promise.all([
-    opening,
+  const [{ openControl }, { gateway }, agent] = await Promise.all([
     import("./control/server.ts"),
     import("./engine/gateway.ts"),
     openAgent(paths),
   ]);
-  open.defer(() => store.close());
   const boot = newBoot(world, version);
   const chats = await openChats(config, store, { boot: boot.id, version });
   const drainMs = config.gateway.drainSeconds * 1000;
@@ -113,6 +114,9 @@ async function serve(parts: Parts): Promise<number> {
   const running = gate.run();
   const booted = await Promise.race([gate.ready.then(() => "ready" as const), running.then(() => "ended" as const)]);
   await writeState("running", "running", control.url);
+  const { turns, items, tookMs } = gate.status().recovered;
+  const times = { storeMs: Math.round(storeMs), recoveryMs: tookMs, startMs: Math.round(performance.now()) };
+  world.log("info", "messages are accepted and answered", { ...times, turns, items });
   if (booted === "ready") greet(output, gate, parts, config.platforms.web === false ? control.url : control.link);
   flushCompileCache();
 
