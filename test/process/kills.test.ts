@@ -10,6 +10,7 @@ import { type TestContext, test } from "node:test";
 import { type Client, type Message, type Place, client } from "./client.ts";
 import type { Order, Report } from "./oracle.ts";
 import {
+  atEnd,
   type Gateway,
   dice,
   median,
@@ -46,7 +47,7 @@ type TurnFacts = {
 
 function startOracle(t: TestContext, place: Place): ChildProcess {
   const oracle = fork(join(import.meta.dirname, "oracle.ts"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  t.after(() => oracle.kill("SIGKILL"));
+  atEnd(t, () => oracle.kill("SIGKILL"));
   oracle.send({ type: "begin", place, seed } satisfies Order);
   return oracle;
 }

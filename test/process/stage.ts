@@ -29,10 +29,31 @@ export type Started = {
 
 const keptMax = 1_000_000;
 
+const ends = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Done at the end of the test, the last first, each whatever became of the others: what was begun is ended before what it stands on. */
+export function atEnd(t: TestContext, work: () => unknown): void {
+  const known = ends.get(t);
+  if (known !== undefined) return void known.push(work);
+  const works = [work];
+  ends.set(t, works);
+  t.after(async () => {
+    const faults: unknown[] = [];
+    for (let one = works.pop(); one !== undefined; one = works.pop()) {
+      try {
+        await one();
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    if (faults.length > 0) throw new AggregateError(faults, "not everything could be cleaned up");
+  });
+}
+
 /** A home that does not exist yet, in a folder that goes with the test. */
 export function newHome(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "everturn-process-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+  atEnd(t, () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
   return join(folder, "home");
 }
 
@@ -51,7 +72,7 @@ export function start(t: TestContext, program: string, words: readonly string[],
     child.kill(signal);
     return within(exit, `process ${child.pid} did not end after ${signal}; it said ${err()}`);
   };
-  t.after(() => end("SIGKILL").catch(() => undefined));
+  atEnd(t, () => end("SIGKILL").catch(() => undefined));
   return { child, pid: child.pid ?? 0, out, err, exit, end };
 }
 

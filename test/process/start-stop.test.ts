@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Client, client } from "./client.ts";
 import {
+  atEnd,
   type Started,
   environmentOf,
   isAlive,
@@ -71,7 +72,7 @@ for (const name of ["SIGTERM", "SIGINT"] as const) {
 function npmStart(t: TestContext, home: string): Started {
   const npm = start(t, "npm", ["start"], { cwd: root, env: environmentOf(home) });
   npm.child.stdin?.end();
-  t.after(() => {
+  atEnd(t, () => {
     if (existsSync(join(home, "gateway_state.json")) && isAlive(stateOf(home).pid))
       signal(stateOf(home).pid, "SIGKILL");
   });
@@ -191,7 +192,7 @@ test("a port in use is named, with what to do, and the home stays usable", async
   const home = newHome(t);
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-  t.after(() => holder.close());
+  atEnd(t, () => holder.close());
   const { port } = holder.address() as AddressInfo;
   const taken = await run(t, home, ["gateway", "run"], { port });
   assert.equal(taken.code, 1);
@@ -208,7 +209,7 @@ test("output into a pipe that is closed does not end it", async (t) => {
     env: environmentOf(home),
     detached: true,
   });
-  t.after(() => signal(-shell.pid, "SIGKILL"));
+  atEnd(t, () => signal(-shell.pid, "SIGKILL"));
   // `head` ends with the first line, whichever that is; from then on every word of the gateway meets a closed pipe.
   const state = await until(
     () => (existsSync(join(home, "gateway_state.json")) ? stateOf(home) : null),
