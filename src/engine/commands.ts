@@ -5,7 +5,7 @@ import type { Change } from "../core/change.ts";
 import type { Instant, SessionId } from "../core/ids.ts";
 import { type Inbound, formatAddress } from "../core/message.ts";
 import { type Route, commands } from "../core/route.ts";
-import { newSession } from "../core/session.ts";
+import { type Session, newSession } from "../core/session.ts";
 import { type Turn, advanceTurn } from "../core/turn.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Parts } from "./parts.ts";
@@ -99,15 +99,21 @@ export function cancelled(turn: Turn, at: Instant): Change {
 }
 
 /** What was asked before is still answered; the next message meets an empty memory. */
-function startOver(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Obeyed {
-  const next = newSession(parts.world.id() as SessionId, lane.session.address, parts.boot, at);
+async function startOver(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
+  const text = "A new conversation begins here. I no longer look at what was said before.";
+  return { text, changes: await succession(parts, lane.session, at), stored: () => lanes.succeed(lane) };
+}
+
+/** Another session takes the place of this one; its open questions are withdrawn. */
+export async function succession(parts: Parts, session: Session, at: Instant): Promise<readonly Change[]> {
+  const next = newSession(parts.world.id() as SessionId, session.address, parts.boot, at);
   const changes: Change[] = [
-    { put: "ended", session: lane.session.id, at },
+    { put: "ended", session: session.id, at },
     { put: "session", session: next },
   ];
-  return {
-    text: "A new conversation begins here. I no longer look at what was said before.",
-    changes,
-    stored: () => lanes.succeed(lane),
-  };
+  for (const { turn: id, question } of await parts.store.openQuestions(session.id)) {
+    const turn = await parts.store.turn(id);
+    if (turn?.now.state === "waiting") changes.push(cancelled(turn, at), { drop: "timer", id: question });
+  }
+  return changes;
 }

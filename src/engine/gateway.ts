@@ -2,17 +2,17 @@
 // Everything it needs is handed in; it reaches for nothing.
 
 import { Fault, sentenceOf } from "../core/fault.ts";
-import { type ItemId, type SessionId, type TurnId, later } from "../core/ids.ts";
+import { type ItemId, type TurnId, later } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { advanceItem } from "../core/outbox.ts";
 import type { Boot } from "../core/recovery.ts";
-import { newSession } from "../core/session.ts";
 import { advanceTurn } from "../core/turn.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Gateway, GatewayState, GatewayStatus } from "../ports/gateway.ts";
 import type { Platform } from "../ports/platform.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
+import { succession } from "./commands.ts";
 import { events } from "./events.ts";
 import { intake } from "./intake.ts";
 import { lanes } from "./lanes/lanes.ts";
@@ -224,12 +224,7 @@ export function gateway(options: GatewayOptions): Gateway {
       if (session === null)
         throw new Fault("not-found", `There is no session ${id}. List them with \`everturn sessions\`.`);
       if (session.endedAt !== null) throw new Fault("not-possible", `Session ${id} has ended already.`);
-      const at = world.now();
-      const next = newSession(world.id() as SessionId, session.address, boot.id, at);
-      await mustCommit([
-        { put: "ended", session: id, at },
-        { put: "session", session: next },
-      ]);
+      await mustCommit(await succession(parts, session, world.now()));
       const lane = rows.laneOf(id);
       if (lane !== null) rows.succeed(lane);
     },

@@ -108,6 +108,8 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
   async function planAnswer(lane: Lane, inbound: Inbound, answer: Route & { type: "answer" }): Promise<Plan | null> {
     const turn = await store.turn(answer.turn);
     if (turn?.now.state !== "waiting" || turn.now.question !== answer.question) return null;
+    // Sessions that ended have withdrawn their questions.
+    if (turn.session !== lane.session.id) return null;
     const journal = await store.journalOf(turn.id);
     const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice };
     const before: Change[] = [
@@ -184,7 +186,18 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
   ): Promise<Accepted> {
     if (inFlight >= limits.acceptsMax) throw new Fault("busy", "Too many messages at once. Send it again in a moment.");
     inFlight++;
-    const lane = await lanes.enter(from);
+    try {
+      return await commitIn(await lanes.enter(from), cursor, make);
+    } finally {
+      inFlight--;
+    }
+  }
+
+  async function commitIn(
+    lane: Lane,
+    cursor: readonly Change[],
+    make: (lane: Lane) => Promise<Plan>,
+  ): Promise<Accepted> {
     try {
       for (let tries = 0; tries < conflictsMax; tries++) {
         const result = await tryOnce(await make(lane), cursor);
@@ -196,7 +209,6 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
       }
       throw new Bug("an acceptance met one conflict after another");
     } finally {
-      inFlight--;
       lanes.leave(lane);
     }
   }
@@ -230,15 +242,9 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
       const drop: Change[] = [{ drop: "timer", id: timer.id }];
       const make = async (lane: Lane): Promise<Plan> => {
         if (timer.turn === null) return planMessage(lane, inbound);
-        const expired = await planAnswer(lane, inbound, {
-          type: "answer",
-          turn: timer.turn,
-          question: timer.id,
-          choice: null,
-        });
-        return (
-          expired ?? { changes: [inboxOf(inbound, timer.turn)], stored: () => undefined, refused: () => undefined }
-        );
+        const { turn, id: question } = timer;
+        const expired = await planAnswer(lane, inbound, { type: "answer", turn, question, choice: null });
+        return expired ?? { changes: [inboxOf(inbound, turn)], stored: () => undefined, refused: () => undefined };
       };
       const result = await commitPlan(session.address, drop, make);
       if (result === "duplicate") await ledger.commit(drop);

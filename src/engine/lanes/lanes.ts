@@ -75,9 +75,16 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     return lane;
   }
 
-  async function load(from: Address, key: string): Promise<Lane> {
-    const found = await store.sessionOf(key);
-    return hold(found ?? newSession(world.id() as SessionId, from, boot, world.now()), found !== null, false);
+  /** Messages of one place that come at once share one look into the store. */
+  function load(from: Address, key: string): Promise<Lane> {
+    const loading = store
+      .sessionOf(key)
+      .then((found) =>
+        hold(found ?? newSession(world.id() as SessionId, from, boot, world.now()), found !== null, false),
+      )
+      .finally(() => opening.delete(key));
+    opening.set(key, loading);
+    return loading;
   }
 
   function restIfDone(lane: Lane): void {
@@ -175,12 +182,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
   return {
     async enter(from) {
       const key = sessionKey(from);
-      let loading = opening.get(key);
-      if (loading === undefined && !byPlace.has(key)) {
-        loading = load(from, key).finally(() => opening.delete(key));
-        opening.set(key, loading);
-      }
-      const lane = byPlace.get(key) ?? (await loading) ?? (await load(from, key));
+      const lane = byPlace.get(key) ?? (await (opening.get(key) ?? load(from, key)));
       lane.entering++;
       return lane;
     },
