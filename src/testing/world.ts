@@ -73,8 +73,9 @@ function timeTests(open: OpenWorld): void {
     const stop = new AbortController();
     const sleeping = Promise.all([world.sleep(far, stop.signal), world.sleep(far, stop.signal)]);
     stop.abort(new Error("wake up"));
+    const aborted = world.now();
     await sleeping;
-    assert.ok(world.now() < far);
+    assert.ok(world.now() - aborted < 10_000, "it went on sleeping");
   });
 
   test("sleepers wake in the order of their times", async () => {
