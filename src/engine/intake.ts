@@ -8,7 +8,7 @@ import type { Entry } from "../core/journal.ts";
 import { limits } from "../core/limits.ts";
 import { type Address, type Inbound, textOf } from "../core/message.ts";
 import { type Route, route } from "../core/route.ts";
-import { takenBy } from "../core/session.ts";
+import { sessionKey, takenBy } from "../core/session.ts";
 import { type Timer, toInbound } from "../core/timer.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
 import { obey } from "./commands.ts";
@@ -108,7 +108,6 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
   async function planAnswer(lane: Lane, inbound: Inbound, answer: Route & { type: "answer" }): Promise<Plan | null> {
     const turn = await store.turn(answer.turn);
     if (turn?.now.state !== "waiting" || turn.now.question !== answer.question) return null;
-    // Sessions that ended have withdrawn their questions.
     if (turn.session !== lane.session.id) return null;
     const journal = await store.journalOf(turn.id);
     const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice };
@@ -165,6 +164,14 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
     };
   }
 
+  /** An answer belongs to the session of its question, also when its user has started over since. */
+  async function laneFor({ from, body }: Inbound): Promise<Lane> {
+    const turn = body.kind === "answer" ? await store.waitingFor(body.question) : null;
+    const session = turn === null ? null : await store.session(turn.session);
+    if (session === null || session.key !== sessionKey(from)) return lanes.enter(from);
+    return lanes.enterSession(session);
+  }
+
   async function planInbound(lane: Lane, inbound: Inbound): Promise<Plan> {
     const open = lane.stored ? await store.openQuestions(lane.session.id) : [];
     const found = route(inbound, open);
@@ -180,14 +187,14 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
 
   /** Commits a plan, made anew when the world moved between reading and writing. */
   async function commitPlan(
-    from: Address,
+    enter: () => Promise<Lane>,
     cursor: readonly Change[],
     make: (lane: Lane) => Promise<Plan>,
   ): Promise<Accepted> {
     if (inFlight >= limits.acceptsMax) throw new Fault("busy", "Too many messages at once. Send it again in a moment.");
     inFlight++;
     try {
-      return await commitIn(await lanes.enter(from), cursor, make);
+      return await commitIn(await enter(), cursor, make);
     } finally {
       inFlight--;
     }
@@ -230,7 +237,11 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
       refuseUnusable(inbound);
       const { platform, account } = inbound.from;
       const moved: Change[] = cursor === null ? [] : [{ put: "cursor", platform, account, value: cursor }];
-      const result = await commitPlan(inbound.from, moved, (lane) => planInbound(lane, inbound));
+      const result = await commitPlan(
+        () => laneFor(inbound),
+        moved,
+        (lane) => planInbound(lane, inbound),
+      );
       // The message is known, its place in the platform's stream may not be.
       if (result === "duplicate" && cursor !== null) await ledger.commit(moved);
       return result;
@@ -246,7 +257,11 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
         const expired = await planAnswer(lane, inbound, { type: "answer", turn, question, choice: null });
         return expired ?? { changes: [inboxOf(inbound, turn)], stored: () => undefined, refused: () => undefined };
       };
-      const result = await commitPlan(session.address, drop, make);
+      const result = await commitPlan(
+        () => (timer.turn === null ? lanes.enter(session.address) : lanes.enterSession(session)),
+        drop,
+        make,
+      );
       if (result === "duplicate") await ledger.commit(drop);
     },
     async post(to, text, key) {
@@ -258,14 +273,22 @@ export function intake(parts: Parts, lanes: Lanes, outlet: Outlet): Intake {
         sentAt: world.now(),
         body: { kind: "text", text, files: [] },
       };
-      const result = await commitPlan(to, [], async (lane) => {
-        const reply = planReply(lane, `post-${world.id()}`, null, text, world.now());
-        const stored = () => {
-          lane.stored = true;
-          reply.stored();
-        };
-        return { changes: [inboxOf(inbound, key), sessionOf(lane), ...reply.changes], stored, refused: reply.refused };
-      });
+      const result = await commitPlan(
+        () => lanes.enter(to),
+        [],
+        async (lane) => {
+          const reply = planReply(lane, `post-${world.id()}`, null, text, world.now());
+          const stored = () => {
+            lane.stored = true;
+            reply.stored();
+          };
+          return {
+            changes: [inboxOf(inbound, key), sessionOf(lane), ...reply.changes],
+            stored,
+            refused: reply.refused,
+          };
+        },
+      );
       return result === "accepted" ? "posted" : "duplicate";
     },
   };

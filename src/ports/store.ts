@@ -35,6 +35,8 @@ export interface Store {
   runningTurn(session: SessionId): Promise<Turn | null>;
   heldTurns(boot: BootId): Promise<readonly Turn[]>;
   openQuestions(session: SessionId): Promise<readonly OpenQuestion[]>;
+  /** The turn that waits for the answer to a question. */
+  waitingFor(question: string): Promise<Turn | null>;
   turn(id: TurnId): Promise<Turn | null>;
   journalOf(turn: TurnId): Promise<readonly Entry[]>;
   strikes(key: string): Promise<number>;

@@ -55,6 +55,7 @@ async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[])
 function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly string[] {
   if (turn.now.state !== "done") return [`${said.name} is ${turn.now.state}`];
   const { outcome } = turn.now;
+  if (said.text !== undefined) return outcome === "replied" ? [] : [`the command ${said.text} was ${outcome}`];
   const on = told.servers.find((one) => one.name === said.server);
   if (on === undefined) return [`no server ${said.server}`];
   const answers = on.seen
@@ -70,10 +71,15 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
     case "failed":
       return mayBeGivenUp(told, said) ? [] : [`${said.name} failed: ${turn.now.why}`];
     case "cancelled":
-      return told.story.busy === "interrupt" ? [] : [`${said.name} was cancelled`];
+      return told.story.busy === "interrupt" || wasStopped(told, said) ? [] : [`${said.name} was cancelled`];
     case "silent":
       return [`${said.name} ended without a word`];
   }
+}
+
+function wasStopped({ story }: Told, said: Said): boolean {
+  const ends = (text: string | undefined) => text === "/stop" || text === "/new";
+  return story.said.some(({ chat, text }) => chat === said.chat && ends(text));
 }
 
 /** After three deaths that nobody else can have caused; a poisonous turn takes no innocent one with it. */
@@ -107,7 +113,9 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
 /** Replies of one chat come in the order of its messages; a turn that waited for an answer lets others pass. */
 function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly string[] {
   const found: string[] = [];
-  const asked = told.story.said.filter((one) => one.server === on.name && !one.acts.includes("ask"));
+  const asked = told.story.said.filter(
+    (one) => one.server === on.name && one.text === undefined && !one.acts.includes("ask"),
+  );
   const replied = new Set(
     turns.filter(({ now }) => now.state === "done" && now.outcome === "replied").map((turn) => turn.input.key),
   );

@@ -86,6 +86,7 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     queuedTurns: slow(store.queuedTurns),
     heldTurns: slow(store.heldTurns),
     openQuestions: slow(store.openQuestions),
+    waitingFor: slow(store.waitingFor),
     turn: slow(store.turn),
     journalOf: slow(store.journalOf),
     strikes: slow(store.strikes),

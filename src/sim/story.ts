@@ -20,6 +20,8 @@ export type Said = {
   readonly chat: string;
   readonly name: string;
   readonly acts: readonly Act[];
+  /** Said instead of the script: a command. */
+  readonly text?: string;
 };
 
 export type Story = {
@@ -209,10 +211,10 @@ function setStage(story: Story, store: FullStore) {
     },
     begin(): void {
       live();
-      for (const { at, server: name, chat, name: message, acts } of story.said) {
+      for (const { at, server: name, chat, name: message, acts, text = script(message, acts) } of story.said) {
         clock.at(epoch + at, () => {
           saidCount++;
-          const body = { kind: "text", text: script(message, acts), files: [] } as const;
+          const body = { kind: "text", text, files: [] } as const;
           servers.find((one) => one.name === name)?.say(inboundOf(name, chat, message, body));
         });
       }

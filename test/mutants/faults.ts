@@ -6,9 +6,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "acknowledged before the commit",
     file: "src/engine/intake.ts",
-    find: "const result = await commitPlan(inbound.from, moved, (lane) => planInbound(lane, inbound));",
+    find: "const result = await commitPlan(() => laneFor(inbound), moved, (lane) => planInbound(lane, inbound));",
     replace:
-      'commitPlan(inbound.from, moved, (lane) => planInbound(lane, inbound)).catch(() => 0); const result: string = "accepted";',
+      'commitPlan(() => laneFor(inbound), moved, (lane) => planInbound(lane, inbound)).catch(() => 0); const result: string = "accepted";',
   },
   {
     name: "no inbox key",

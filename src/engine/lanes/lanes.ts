@@ -28,6 +28,8 @@ export type Lane = {
 export interface Lanes {
   /** The lane of a place, made if need be. Every `enter` is followed by one `leave`. */
   enter(from: Address): Promise<Lane>;
+  /** The lane of a session, also of one that was succeeded by another at its place. */
+  enterSession(session: Session): Promise<Lane>;
   leave(lane: Lane): void;
   /** What a new turn may do; `start-now` reserves the lane until `run` or `release`. */
   arrive(lane: Lane): Arrival;
@@ -70,7 +72,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
 
   function hold(session: Session, stored: boolean, queued: boolean): Lane {
     const lane: Lane = { session, stored, running: null, queued, entering: 0 };
-    byPlace.set(session.key, lane);
+    if (session.endedAt === null) byPlace.set(session.key, lane);
     bySession.set(session.id, lane);
     return lane;
   }
@@ -179,10 +181,18 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     return reserved === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve));
   }
 
+  async function enter(from: Address): Promise<Lane> {
+    const key = sessionKey(from);
+    const lane = byPlace.get(key) ?? (await (opening.get(key) ?? load(from, key)));
+    lane.entering++;
+    return lane;
+  }
+
   return {
-    async enter(from) {
-      const key = sessionKey(from);
-      const lane = byPlace.get(key) ?? (await (opening.get(key) ?? load(from, key)));
+    enter,
+    async enterSession(session) {
+      if (session.endedAt === null) return enter(session.address);
+      const lane = bySession.get(session.id) ?? hold(session, true, false);
       lane.entering++;
       return lane;
     },

@@ -20,6 +20,7 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   runningTurn: ["turns_running"],
   heldTurns: ["turns_running"],
   waitingTurns: ["turns_waiting"],
+  waitingFor: ["turns_waiting"],
   turn: ["sqlite_autoindex_turns_1"],
   journalOf: ["PRIMARY KEY"],
   strikes: ["PRIMARY KEY"],
@@ -51,7 +52,10 @@ for (const [name, sql] of Object.entries(engineQueries)) {
     }
     // Sorting is for a handful of open sessions only.
     if (plan.some((line) => line.includes("TEMP B-TREE FOR ORDER BY"))) {
-      assert.ok(["runnable", "sendable", "heldTurns", "heldItems", "deadBoots"].includes(name), `${name} sorts: ${plan.join("; ")}`);
+      assert.ok(
+        ["runnable", "sendable", "heldTurns", "heldItems", "deadBoots"].includes(name),
+        `${name} sorts: ${plan.join("; ")}`,
+      );
     }
     db.close();
   });

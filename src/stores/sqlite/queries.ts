@@ -22,6 +22,8 @@ export const engineQueries = {
   runningTurn: "SELECT * FROM turns INDEXED BY turns_running WHERE session = ? AND state = 'running'",
   heldTurns: "SELECT * FROM turns INDEXED BY turns_running WHERE state = 'running' AND boot = ? ORDER BY n",
   waitingTurns: "SELECT * FROM turns INDEXED BY turns_waiting WHERE session = ? AND state = 'waiting' ORDER BY n",
+  waitingFor:
+    "SELECT * FROM turns INDEXED BY turns_waiting WHERE state = 'waiting' AND json_extract(now, '$.question') = ? LIMIT 1",
   turn: "SELECT * FROM turns WHERE id = ?",
   journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
   strikes: "SELECT strikes FROM strikes WHERE key = ?",
@@ -78,6 +80,7 @@ export function engineReads(db: DatabaseSync): Reads {
       }
       return found;
     },
+    waitingFor: one(q.waitingFor, toTurn),
     turn: one(q.turn, toTurn),
     journalOf,
     strikes: async (key) => (await strikes(key)) ?? 0,
