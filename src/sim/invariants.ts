@@ -37,7 +37,7 @@ async function wasAnAnswer(told: Told, said: Said, turns: readonly Turn[]): Prom
   return lines.length === 1 && asked !== undefined && asked.input.key !== said.name && asked.now.state === "done";
 }
 
-/** Joined a turn that did not answer in the usual way: given up after three deaths, or in doubt. */
+/** Joined a turn that did not answer in the usual way: stopped, given up after three deaths, or in doubt. */
 async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[]): Promise<boolean> {
   if (joined.now.state !== "done" || joined.now.outcome !== "joined") return false;
   for (const turn of turns) {
@@ -46,7 +46,9 @@ async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[])
     const doubtful = (await told.store.items({ turn: turn.id, limit: 100 })).some(
       (item) => item.now.state === "in-doubt",
     );
-    return doubtful || (turn.now.state === "done" && turn.now.outcome === "failed" && told.ends >= limits.strikesMax);
+    if (turn.now.state !== "done") return false;
+    const { outcome } = turn.now;
+    return doubtful || outcome === "cancelled" || (outcome === "failed" && told.ends >= limits.strikesMax);
   }
   return false;
 }
@@ -79,7 +81,7 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
 
 function wasStopped({ story }: Told, said: Said): boolean {
   const ends = (text: string | undefined) => text === "/stop" || text === "/new";
-  return story.said.some(({ chat, text }) => chat === said.chat && ends(text));
+  return story.said.some((one) => one.server === said.server && one.chat === said.chat && ends(one.text));
 }
 
 /** After three deaths that nobody else can have caused; a poisonous turn takes no innocent one with it. */
@@ -119,7 +121,9 @@ function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly st
   const replied = new Set(
     turns.filter(({ now }) => now.state === "done" && now.outcome === "replied").map((turn) => turn.input.key),
   );
-  for (const chat of new Set(asked.map((one) => one.chat))) {
+  // A new session does not wait for the one before it.
+  const startedOver = new Set(told.story.said.filter((one) => one.text === "/new").map((one) => one.chat));
+  for (const chat of new Set(asked.map((one) => one.chat)).difference(startedOver)) {
     const names = asked
       .filter((one) => one.chat === chat && replied.has(one.name))
       .toSorted((a, b) => a.at - b.at)

@@ -78,6 +78,7 @@ export function invent(seed: number): Story {
     chat: roll.pick(chats),
     name: `m${i}${roll.chance(0.2) ? "L" : ""}`,
     acts: Array.from({ length: roll.between(0, 4) }, () => roll.pick(usual)),
+    ...(roll.chance(0.08) ? { text: roll.pick(["/stop", "/new", "/status", "/unknown"]) } : {}),
   }));
   const cuts: Cut[] = Array.from({ length: roll.between(0, 5) }, () => ({
     commit: roll.between(1, 60),
