@@ -20,15 +20,18 @@ export type ToolResult =
   | { readonly type: "failed"; readonly why: string }
   | { readonly type: "unknown"; readonly why: string };
 
+/** A finished step of the agent. `final`: the text is the reply and the turn ends; otherwise its calls are run. */
+export type Said = {
+  readonly type: "said";
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly final: boolean;
+  /** Whatever the agent needs back to continue; opaque to us. */
+  readonly data?: unknown;
+};
+
 export type Entry =
-  | {
-      readonly type: "said";
-      readonly text: string;
-      readonly calls: readonly ToolCall[];
-      readonly final: boolean;
-      /** Whatever the agent needs back to continue; opaque to us. */
-      readonly data?: unknown;
-    }
+  | Said
   | { readonly type: "tool-begun"; readonly call: string; readonly effect: ToolEffect }
   | { readonly type: "tool-ended"; readonly call: string; readonly result: ToolResult }
   | { readonly type: "asked"; readonly question: string; readonly text: string; readonly choices: readonly string[] }

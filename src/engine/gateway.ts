@@ -20,6 +20,7 @@ import { ledger } from "./ledger.ts";
 import { links } from "./links.ts";
 import type { Parts, Settings } from "./parts.ts";
 import { pump } from "./outbox/pump.ts";
+import { plans } from "./plans.ts";
 import { recover } from "./recover.ts";
 import { supervisor } from "./supervisor.ts";
 import { timers } from "./timers.ts";
@@ -62,7 +63,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const outbox = pump(parts);
   const clock = timers(parts, (timer) => door.fire(timer));
   const rows = lanes(parts, runner(parts, outbox, clock));
-  const door = intake(parts, rows, outbox);
+  const door = intake(parts, rows, plans(parts, rows, outbox));
   const wires = links(parts, tell);
   const life = supervisor(parts, { lanes: rows, pump: outbox, links: wires, letGo: () => closing.abort() }, tell);
 

@@ -2,19 +2,13 @@
 // step before the next one begins, so an agent keeps nothing that matters between two calls.
 
 import type { Instant, SessionId, TurnId } from "../core/ids.ts";
-import type { Entry, ToolCall } from "../core/journal.ts";
+import type { Entry, Said } from "../core/journal.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
 import type { Tool } from "./tool.ts";
 
 export type Step =
-  /** `final`: the text is the reply and the turn ends; otherwise the calls are run and the agent is asked again. */
-  | {
-      readonly type: "said";
-      readonly text: string;
-      readonly calls: readonly ToolCall[];
-      readonly final: boolean;
-      readonly data?: unknown;
-    }
+  /** Unless it is final, its calls are run and the agent is asked again. */
+  | Said
   /** The turn rests until somebody answers or the time is over; then the agent is asked again. */
   | { readonly type: "asked"; readonly text: string; readonly choices: readonly string[]; readonly until: Instant }
   | { readonly type: "failed"; readonly retry: "later" | "never"; readonly why: string };

@@ -6,13 +6,13 @@ export const mutants: readonly Mutant[] = [
   {
     name: "acknowledged before the commit",
     file: "src/engine/intake.ts",
-    find: "const result = await commitPlan(() => laneFor(inbound), moved, (lane) => planInbound(lane, inbound));",
+    find: "const result = await commitPlan(() => laneFor(inbound), moved, (lane) => plans.inbound(lane, inbound));",
     replace:
-      'commitPlan(() => laneFor(inbound), moved, (lane) => planInbound(lane, inbound)).catch(() => 0); const result: string = "accepted";',
+      'commitPlan(() => laneFor(inbound), moved, (lane) => plans.inbound(lane, inbound)).catch(() => 0); const result: string = "accepted";',
   },
   {
     name: "no inbox key",
-    file: "src/engine/intake.ts",
+    file: "src/engine/plans.ts",
     find: 'return { put: "inbox", platform, account, key: inbound.key,',
     replace: 'return { put: "inbox", platform, account, key: world.id(),',
   },

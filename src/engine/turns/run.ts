@@ -188,14 +188,13 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
     failures = 0;
     running.steps++;
     if (step.type === "asked") return ask(step);
-    const { text, calls, final, data } = step;
+    const { text, calls, final } = step;
     if (new Set(calls.map(({ call }) => call)).size < calls.length) {
       return afterFailure({ type: "failed", retry: "later", why: "the agent gave two calls of one step the same id" });
     }
     begunHere.clear();
-    const said: Entry = { type: "said", text, calls, final, ...(data === undefined ? {} : { data }) };
-    if (final && calls.length === 0) return end("replied", text, undefined, [said]);
-    await record([said, ...intentOf(calls[0])]);
+    if (final && calls.length === 0) return end("replied", text, undefined, [step]);
+    await record([step, ...intentOf(calls[0])]);
     return true;
   }
 

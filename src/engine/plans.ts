@@ -1,0 +1,197 @@
+// What an inbound message will write, as a plan: the changes of one commit, and what follows in memory once it stands or
+// was refused. Where the session is idle, the turn starts in the very commit that accepts it.
+
+import type { Change } from "../core/change.ts";
+import type { Instant, TurnId } from "../core/ids.ts";
+import type { Entry } from "../core/journal.ts";
+import { type Inbound, textOf } from "../core/message.ts";
+import { type Route, route } from "../core/route.ts";
+import { takenBy } from "../core/session.ts";
+import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
+import { obey } from "./commands.ts";
+import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
+import type { Outlet } from "./outbox/pump.ts";
+import { writeReply } from "./outbox/replies.ts";
+import { type Parts, platformOf } from "./parts.ts";
+
+/** An acceptance ready to be committed. `stored` and `refused` say what follows in memory. */
+export type Plan = { readonly changes: readonly Change[]; readonly stored: () => void; readonly refused: () => void };
+
+export interface Plans {
+  /** Whatever came in: a command, an answer, or the start of a turn. */
+  inbound(lane: Lane, inbound: Inbound): Promise<Plan>;
+  message(lane: Lane, inbound: Inbound): Plan;
+  /** The waiting turn goes on with what was answered, or with null when its time is over; null when it does not wait. */
+  answer(lane: Lane, inbound: Inbound, answer: Route & { type: "answer" }): Promise<Plan | null>;
+  /** Something said by us without being asked. */
+  post(lane: Lane, inbound: Inbound, text: string): Plan;
+  /** Only remembers the key. */
+  nothing(inbound: Inbound, turn: TurnId): Plan;
+}
+
+export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
+  const { store, world, boot, events } = parts;
+
+  function inboxOf(inbound: Inbound, turn: string): Change {
+    const { platform, account } = inbound.from;
+    return { put: "inbox", platform, account, key: inbound.key, turn: turn as TurnId, at: world.now() };
+  }
+
+  function sessionOf(lane: Lane): Change {
+    if (!lane.stored) return { put: "session", session: lane.session };
+    return { put: "active", session: lane.session.id, at: world.now() };
+  }
+
+  function wordsOf(inbound: Inbound, lane: Lane, turn: TurnId): Change {
+    const role = inbound.body.kind === "timer" ? "notice" : "user";
+    const { key, body } = inbound;
+    return {
+      put: "message",
+      message: { key, session: lane.session.id, turn, role, text: textOf(body), at: world.now() },
+    };
+  }
+
+  /** Starts the turn at once where the lane allows it, else leaves it in the store behind others. */
+  function planTurn(
+    lane: Lane,
+    turn: Turn,
+    isNew: boolean,
+    before: readonly Change[],
+    journal: readonly Entry[],
+  ): Plan {
+    const arrival = lanes.arrive(lane);
+    const from = turn.input.from;
+    const accepted = () => {
+      lane.stored = true;
+      events.emit({ type: "accepted", session: turn.session, turn: turn.id, from });
+    };
+    if (arrival === "start-now") {
+      const claimed = advanceTurn(turn, { type: "claimed", boot, at: world.now() });
+      const running = isNew ? asNew(claimed) : { ...claimed, version: turn.version };
+      return {
+        changes: [...before, ...(lane.stored ? ownership(lane.session, parts) : []), { put: "turn", turn: running }],
+        stored() {
+          accepted();
+          lane.session = takenBy(lane.session, boot);
+          lanes.run(lane, running, journal);
+        },
+        refused: () => lanes.release(lane),
+      };
+    }
+    return {
+      changes: [...before, { put: "turn", turn }],
+      stored() {
+        accepted();
+        lanes.queue(lane);
+        if (arrival === "wait-and-interrupt") lanes.interrupt(lane, "superseded");
+      },
+      refused: () => undefined,
+    };
+  }
+
+  function planMessage(lane: Lane, inbound: Inbound): Plan {
+    const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, world.now());
+    return planTurn(
+      lane,
+      turn,
+      true,
+      [inboxOf(inbound, turn.id), sessionOf(lane), wordsOf(inbound, lane, turn.id)],
+      [],
+    );
+  }
+
+  /** The waiting turn goes on with what was answered; null stands for a question whose time is over. */
+  async function planAnswer(lane: Lane, inbound: Inbound, answer: Route & { type: "answer" }): Promise<Plan | null> {
+    const turn = await store.turn(answer.turn);
+    if (turn?.now.state !== "waiting" || turn.now.question !== answer.question) return null;
+    if (turn.session !== lane.session.id) return null;
+    const journal = await store.journalOf(turn.id);
+    const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice };
+    const before: Change[] = [
+      inboxOf(inbound, turn.id),
+      sessionOf(lane),
+      ...(answer.choice === null ? [] : [wordsOf(inbound, lane, turn.id)]),
+      { put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry },
+      { drop: "timer", id: answer.question },
+    ];
+    return planTurn(lane, advanceTurn(turn, { type: "answered" }), false, before, [...journal, entry]);
+  }
+
+  async function planCommand(
+    lane: Lane,
+    inbound: Inbound,
+    command: Exclude<Route, { type: "turn" | "answer" }>,
+  ): Promise<Plan> {
+    const at = world.now();
+    const obeyed = await obey(parts, lanes, lane, command, inbound, at);
+    const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, at);
+    const done = asNew(advanceTurn(turn, { type: "ended", outcome: "replied", at }));
+    const reply = planReply(lane, turn.id, turn.id, obeyed.text, at);
+    return {
+      changes: [
+        inboxOf(inbound, turn.id),
+        sessionOf(lane),
+        wordsOf(inbound, lane, turn.id),
+        { put: "turn", turn: done },
+        ...reply.changes,
+        ...obeyed.changes,
+      ],
+      stored() {
+        lane.stored = true;
+        reply.stored();
+        obeyed.stored();
+      },
+      refused: reply.refused,
+    };
+  }
+
+  function planReply(lane: Lane, id: string, turn: TurnId | null, text: string, at: Instant): Plan {
+    const to = lane.session.address;
+    const slot = outlet.reserve(lane.session.id);
+    const texts = platformOf(parts, to)?.parts(text) ?? [text];
+    const written = writeReply(
+      { id, session: lane.session.id, turn, to, role: "assistant", text, parts: texts, at },
+      slot.free ? boot : null,
+    );
+    return {
+      changes: written.changes,
+      stored: () => slot.send(written.taken, written.more),
+      refused: () => slot.send(null, false),
+    };
+  }
+
+  async function planInbound(lane: Lane, inbound: Inbound): Promise<Plan> {
+    const open = lane.stored ? await store.openQuestions(lane.session.id) : [];
+    const found = route(inbound, open);
+    switch (found.type) {
+      case "turn":
+        return planMessage(lane, inbound);
+      case "answer":
+        return (await planAnswer(lane, inbound, found)) ?? planMessage(lane, inbound);
+      default:
+        return planCommand(lane, inbound, found);
+    }
+  }
+
+  return {
+    inbound: planInbound,
+    message: planMessage,
+    answer: planAnswer,
+    post(lane, inbound, text) {
+      const reply = planReply(lane, `post-${world.id()}`, null, text, world.now());
+      return {
+        changes: [inboxOf(inbound, inbound.key), sessionOf(lane), ...reply.changes],
+        stored() {
+          lane.stored = true;
+          reply.stored();
+        },
+        refused: reply.refused,
+      };
+    },
+    nothing: (inbound, turn) => ({
+      changes: [inboxOf(inbound, turn)],
+      stored: () => undefined,
+      refused: () => undefined,
+    }),
+  };
+}
