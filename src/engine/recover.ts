@@ -18,6 +18,9 @@ export type Recovered = {
   readonly sendable: readonly SessionId[];
 };
 
+/** Every step leaves an entry that is progress, so this much of a journal shows whether there was any. */
+const tailMax = 50;
+
 /** Null when another boot took over meanwhile. */
 export async function recover(parts: Parts, self: Boot): Promise<Recovered | null> {
   const { store, ledger } = parts;
@@ -30,11 +33,7 @@ export async function recover(parts: Parts, self: Boot): Promise<Recovered | nul
     if (result === "fenced") return null;
     if (result !== "committed") throw new Bug(`recovery was refused: ${result}`);
   }
-  const runnable: Session[] = [];
-  for (const id of await store.runnable()) {
-    const session = await store.session(id);
-    if (session !== null) runnable.push(session);
-  }
+  const runnable = await store.runnable();
   return { turns: turns.count, items: items.length, hold: turns.hold, runnable, sendable: await store.sendable() };
 }
 
@@ -47,8 +46,8 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
       const session = await store.session(turn.session);
       if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
       sessions.set(turn.id, session);
-      const journal = await store.journalOf(turn.id);
-      held.push({ turn, boot, progressed: madeProgress(journal), strikes: await store.strikes(session.key) });
+      const tail = await store.journalTail(turn.id, tailMax);
+      held.push({ turn, boot, progressed: madeProgress(tail), strikes: await store.strikes(session.key) });
     }
   }
   const { turns, hold } = decideTurns(held, self.machine, world.now());

@@ -27,7 +27,7 @@ export interface Store {
   sessionOf(key: string): Promise<Session | null>;
   session(id: SessionId): Promise<Session | null>;
   /** Sessions with turns that wait to run, the longest waiting first. */
-  runnable(): Promise<readonly SessionId[]>;
+  runnable(): Promise<readonly Session[]>;
   /** Oldest queued or parked turn. */
   nextTurn(session: SessionId): Promise<Turn | null>;
   /** Queued turns that have not begun, oldest first. */
@@ -39,6 +39,8 @@ export interface Store {
   waitingFor(question: string): Promise<Turn | null>;
   turn(id: TurnId): Promise<Turn | null>;
   journalOf(turn: TurnId): Promise<readonly Entry[]>;
+  /** The newest entries, oldest first: a long journal is not read to know how it ended. */
+  journalTail(turn: TurnId, limit: number): Promise<readonly Entry[]>;
   strikes(key: string): Promise<number>;
 
   /** Sessions with items that wait to be sent, the longest waiting first. */

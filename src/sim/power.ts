@@ -89,6 +89,7 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     waitingFor: slow(store.waitingFor),
     turn: slow(store.turn),
     journalOf: slow(store.journalOf),
+    journalTail: slow(store.journalTail),
     strikes: slow(store.strikes),
     sendable: slow(store.sendable),
     nextItem: slow(store.nextItem),

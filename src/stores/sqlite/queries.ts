@@ -13,8 +13,10 @@ export const engineQueries = {
   lastBoots: "SELECT * FROM boots ORDER BY n DESC LIMIT ?",
   sessionOf: "SELECT * FROM sessions INDEXED BY sessions_live WHERE key = ? AND ended_at = 0",
   session: "SELECT * FROM sessions WHERE id = ?",
-  runnable: `SELECT session, min(n) AS first FROM turns INDEXED BY turns_ready
-    WHERE state IN ('queued', 'parked') GROUP BY session ORDER BY first`,
+  runnable: `SELECT sessions.* FROM (
+      SELECT session, min(n) AS first FROM turns INDEXED BY turns_ready
+      WHERE state IN ('queued', 'parked') GROUP BY session ORDER BY first) AS waiting
+    JOIN sessions ON sessions.id = waiting.session ORDER BY waiting.first`,
   nextTurn:
     "SELECT * FROM turns INDEXED BY turns_ready WHERE session = ? AND state IN ('queued', 'parked') ORDER BY n LIMIT 1",
   queuedTurns: `SELECT * FROM turns INDEXED BY turns_ready
@@ -26,6 +28,7 @@ export const engineQueries = {
     "SELECT * FROM turns INDEXED BY turns_waiting WHERE state = 'waiting' AND json_extract(now, '$.question') = ? LIMIT 1",
   turn: "SELECT * FROM turns WHERE id = ?",
   journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
+  journalTail: "SELECT entry FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?",
   strikes: "SELECT strikes FROM strikes WHERE key = ?",
   sendable: `SELECT session, min(n) AS first FROM items INDEXED BY items_pending
     WHERE state = 'pending' GROUP BY session ORDER BY first`,
@@ -61,13 +64,14 @@ export function engineReads(db: DatabaseSync): Reads {
   };
   const waitingTurns = many(q.waitingTurns, toTurn);
   const journalOf = many(q.journalOf, toEntry);
+  const journalTail = many(q.journalTail, toEntry);
   const strikes = one(q.strikes, (raw) => raw["strikes"] as number);
   return {
     deadBoots: many(q.deadBoots, toBoot),
     lastBoots: many(q.lastBoots, toBoot),
     sessionOf: one(q.sessionOf, toSession),
     session: one(q.session, toSession),
-    runnable: many(q.runnable, (raw) => raw["session"] as SessionId),
+    runnable: many(q.runnable, toSession),
     nextTurn: one(q.nextTurn, toTurn),
     queuedTurns: many(q.queuedTurns, toTurn),
     runningTurn: one(q.runningTurn, toTurn),
@@ -83,6 +87,7 @@ export function engineReads(db: DatabaseSync): Reads {
     waitingFor: one(q.waitingFor, toTurn),
     turn: one(q.turn, toTurn),
     journalOf,
+    journalTail: async (turn, limit) => (await journalTail(turn, limit)).toReversed(),
     strikes: async (key) => (await strikes(key)) ?? 0,
     sendable: many(q.sendable, (raw) => raw["session"] as SessionId),
     nextItem: one(q.nextItem, toItem),
