@@ -1,7 +1,8 @@
-// A gateway composed from the public names alone, with a platform and an agent as an outside author would write them.
+// Gateways composed from the public names alone, with platforms, agents and tools as an outside author would write them.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as api from "./index.ts";
 
 test("the public values are these and no others", () => {
@@ -45,31 +46,93 @@ function onePen(question: string): { readonly platform: api.Platform; readonly a
   return { platform, answer: answered.promise };
 }
 
-const shouting: api.Agent = {
-  tools: [],
-  step: async (job) => ({ type: "said", text: api.textOf(job.input.body).toUpperCase(), calls: [], final: true }),
-  close: async () => undefined,
-};
-
-test("a gateway of one's own answers a message, and stops", async (t) => {
+async function openStore(t: TestContext): Promise<api.SqliteStore> {
   const store = await api.openSqliteStore({ file: ":memory:", writer: "inline" });
   t.after(() => store.close());
+  return store;
+}
+
+function compose(store: api.SqliteStore, platform: api.Platform, agent: api.Agent): api.Gateway {
   const world = api.realWorld(() => undefined);
   const now = world.now();
   const facts = { pid: process.pid, host: "here", machine: "m1", version: "0.0.0" };
   const boot: api.Boot = { id: world.id() as api.BootId, ...facts, startedAt: now, beatAt: now, stop: null };
-  const { platform, answer } = onePen("good morning");
   const settings: api.Settings = { drainMs: 0, lanesMax: 4, platforms: {} };
-  const gate = api.gateway({ store, platforms: [platform], agent: shouting, world, settings, boot });
+  return api.gateway({ store, platforms: [platform], agent, world, settings, boot });
+}
+
+test("a gateway of one's own answers a message, and stops", async (t) => {
+  const store = await openStore(t);
+  const { platform, answer } = onePen("good morning");
+  const gate = compose(store, platform, {
+    tools: [],
+    step: async (job) => ({ type: "said", text: api.textOf(job.input.body).toUpperCase(), calls: [], final: true }),
+    close: async () => undefined,
+  });
   const running = gate.run();
   await gate.ready;
   assert.equal(await answer, "GOOD MORNING");
-  gate.stop({ to: "stop", by: "cli", reason: "the test is over" });
-  assert.deepEqual(await running, {
-    intent: { to: "stop", by: "cli", reason: "the test is over" },
-    clean: true,
-  });
+  const intent: api.StopIntent = { to: "stop", by: "cli", reason: "the test is over" };
+  gate.stop(intent);
+  assert.deepEqual(await running, { intent, clean: true });
   const [session] = await store.sessions({ limit: 1 });
   assert.equal(session?.title, "good morning");
   assert.equal(await store.cursor("pen", "desk"), "1");
 });
+
+/** Rings, then takes so long that only a stop ends it; at its second call it is done at once. */
+function bell(effect: api.ToolEffect): { readonly agent: api.Agent; readonly rung: Promise<void>; rings(): number } {
+  const rung = Promise.withResolvers<void>();
+  let rings = 0;
+  const tool: api.Tool = {
+    name: "ring",
+    description: "Rings a bell.",
+    effect,
+    input: { type: "object" },
+    async run(_input, { signal }) {
+      rings += 1;
+      rung.resolve();
+      if (rings === 1) await sleep(3_600_000, undefined, { signal });
+      return { type: "ok", output: "it rang" };
+    },
+    ...(effect === "checkable" ? { check: async () => ({ type: "ok", output: "it rang" }) as const } : {}),
+  };
+  const agent: api.Agent = {
+    tools: [tool],
+    async step({ journal }) {
+      const ended = journal.find((entry) => entry.type === "tool-ended");
+      if (ended === undefined) {
+        return { type: "said", text: "", calls: [{ call: "1", tool: "ring", input: {} }], final: false };
+      }
+      return { type: "said", text: `the bell: ${ended.result.type}`, calls: [], final: true };
+    },
+    close: async () => undefined,
+  };
+  return { agent, rung: rung.promise, rings: () => rings };
+}
+
+// The bell did ring, so nobody may be told that it failed; what it is worth after the restart is up to its effect.
+for (const { effect, told, rings } of [
+  { effect: "pure", told: "the bell: ok", rings: 2 },
+  { effect: "keyed", told: "the bell: ok", rings: 2 },
+  { effect: "checkable", told: "the bell: ok", rings: 1 },
+  { effect: "once", told: "the bell: unknown", rings: 1 },
+] as const) {
+  test(`a restart in the middle of a ${effect} tool is no failure of the tool: ${told}`, async (t) => {
+    const store = await openStore(t);
+    const ringing = bell(effect);
+    const before = compose(store, onePen("ring the bell").platform, ringing.agent);
+    const first = before.run();
+    await ringing.rung;
+    before.stop({ to: "restart", by: "cli", reason: "a new version" });
+    await first;
+
+    const { platform, answer } = onePen("ring the bell");
+    const after = compose(store, platform, ringing.agent);
+    const second = after.run();
+    assert.equal(await answer, told);
+    assert.equal(ringing.rings(), rings);
+    after.stop({ to: "stop", by: "cli", reason: "the test is over" });
+    await second;
+  });
+}

@@ -66,8 +66,10 @@ export function outgoing(parts: OutgoingParts): Outgoing {
     pause,
     denied: parts.denied,
     stored(message) {
+      // The feed may have been faster than this answer: then it is no longer waiting, and already shown.
+      const shown = !keep.pending().some((one) => one.id === message.id);
       keep.remove(message.id);
-      refresh([...confirmed(), { message, state: "stored" }]);
+      refresh(shown ? confirmed() : [...confirmed(), { message, state: "stored" }]);
       parts.stored();
     },
     refused(message, reason) {

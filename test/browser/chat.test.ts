@@ -170,7 +170,8 @@ describe("chat", () => {
     assert.equal(await page.locator("article").count(), 50);
     const top = page.locator("article").first();
     const key = await top.getAttribute("data-n");
-    await page.getByRole("button", { name: "Earlier messages" }).click();
+    await page.getByRole("button", { name: "Earlier messages" }).waitFor();
+    await page.locator(".scroller").evaluate("(box) => { box.scrollTop = 0; }");
     await mine(page, "line number 1").waitFor({ state: "attached" });
     assert.equal(await page.locator("article").count(), 80);
     assert.equal(await page.getByRole("button", { name: "Earlier messages" }).count(), 0);

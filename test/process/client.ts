@@ -86,8 +86,9 @@ export function client({ url, token }: Place): Client {
         const frames = rest.split("\n\n");
         rest = frames.pop() ?? "";
         for (const frame of frames) {
-          const type = /^event: (.*)$/m.exec(frame)?.[1];
-          const data = /^data: (.*)$/m.exec(frame)?.[1];
+          const fields = new Map(frame.split("\n").map((line) => [line.split(":", 1)[0], line.replace(/^\w*: ?/, "")]));
+          const type = fields.get("event");
+          const data = fields.get("data");
           if (type !== undefined && data !== undefined) yield { type, data: JSON.parse(data) };
         }
       }

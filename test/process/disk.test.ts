@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
 import { type Answer, type Client, client } from "./client.ts";
 import { type Disk, forbiddenFolder, fragileDisk, isRoot, limitedDisk, smallDisk } from "./disk.ts";
-import { newHome, run, runGateway, until, within } from "./stage.ts";
+import { newHome, refusedStart, run, runGateway, until, within } from "./stage.ts";
 
 const quickMs = 30_000;
 
@@ -110,7 +110,7 @@ async function stopOnFullDisk(t: TestContext, disk: Disk, says: RegExp): Promise
   disk.fill(first.pid);
   const { stored } = await sendUntilRefused(ask);
   assert.equal(await within(first.end("SIGTERM"), "it did not stop on a full disk", quickMs), 0, first.err());
-  const refused = await run(t, home, ["gateway", "run"], { port, through: disk.through });
+  const refused = await refusedStart(t, home, { port, through: disk.through });
   assert.equal(refused.code, 1, `${refused.code}: ${refused.err}`);
   assert.match(refused.err, says);
   assert.doesNotMatch(refused.out, /is running/);
@@ -169,7 +169,7 @@ test("a disk that turns read-only while it runs: 503, red health; all that was c
   assert.match((refused.body as Refused).error.message, /state\.db .*[Cc]heck the/);
   assert.equal((await readiness(ask)).status, 503);
   assert.equal(await within(first.end("SIGTERM"), "it did not stop on a read-only disk", quickMs), 0, first.err());
-  const again = await run(t, home, ["gateway", "run"], { port });
+  const again = await refusedStart(t, home, { port });
   assert.ok(again.code === 1 || again.code === 78, `${again.code}: ${again.err}`);
   assert.match(again.err, /cannot be used|cannot be opened for writing|could not be written/);
   disk.repair();
@@ -197,7 +197,7 @@ test("a home on a read-only disk is refused and unchanged; writable again, it go
   await assertAnswered(ask, "c1", ["word 0"]);
   await first.end("SIGKILL");
   disk.remount("ro");
-  const refused = await run(t, home, ["gateway", "run"]);
+  const refused = await refusedStart(t, home);
   assert.equal(refused.code, 78, refused.err);
   assert.match(refused.err, /home folder .* cannot be used \(.*EROFS.*\)\..*EVERTURN_HOME/);
   disk.remount("rw");
@@ -215,7 +215,7 @@ test("a home without write permission, below a file, or that is a file is refuse
     { home: "/dev/null", through: [], says: /EEXIST|ENOTDIR/ },
   ];
   for (const one of cases) {
-    const refused = await run(t, one.home, ["gateway", "run"], { through: one.through });
+    const refused = await refusedStart(t, one.home, { through: one.through });
     assert.equal(refused.code, 78, `${one.home}: ${refused.err}`);
     assert.match(refused.err, one.says);
     assert.match(

@@ -154,6 +154,22 @@ export async function run(
   return { code, out: started.out(), err: started.err() };
 }
 
+/** A start that must be refused; one that is not is told at once instead of being waited for. */
+export async function refusedStart(
+  t: TestContext,
+  home: string,
+  settings: Settings = {},
+): Promise<{ readonly code: Exit; readonly out: string; readonly err: string }> {
+  const started = spawnGateway(t, home, settings);
+  const closed = new Promise((resolve) => started.child.once("close", resolve));
+  const served = whenReady(started).then(
+    () => assert.fail("it serves, although it should have refused to start"),
+    () => undefined,
+  );
+  await Promise.race([closed, served.then(() => closed)]);
+  return { code: await started.exit, out: started.out(), err: started.err() };
+}
+
 /** What `gateway_state.json` says. */
 export function stateOf(home: string): { readonly pid: number; readonly url: string | null; gateway_state: string } {
   return JSON.parse(readFileSync(join(home, "gateway_state.json"), "utf8")) as ReturnType<typeof stateOf>;

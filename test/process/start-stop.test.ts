@@ -13,6 +13,7 @@ import {
   environmentOf,
   isAlive,
   newHome,
+  refusedStart,
   root,
   run,
   runGateway,
@@ -128,7 +129,7 @@ test("a second gateway on the same home is refused; --replace takes over in the 
   const { port } = first;
   const ask = client(first);
   await ask.send("slow", "m0", "count to 5 slowly");
-  const refused = await run(t, home, ["gateway", "run"]);
+  const refused = await refusedStart(t, home);
   assert.equal(refused.code, 79);
   assert.match(refused.err, new RegExp(`pid ${first.pid}, since .*already serves ${home}.*--replace`));
   assert.equal(refused.out, "");
@@ -194,7 +195,7 @@ test("a port in use is named, with what to do, and the home stays usable", async
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   atEnd(t, () => holder.close());
   const { port } = holder.address() as AddressInfo;
-  const taken = await run(t, home, ["gateway", "run"], { port });
+  const taken = await refusedStart(t, home, { port });
   assert.equal(taken.code, 1);
   assert.match(taken.err, new RegExp(`already uses 127\\.0\\.0\\.1:${port}\\..*EVERTURN_CONTROL__PORT`));
   assert.equal(taken.out, "", "it does not say that it is running");

@@ -138,6 +138,8 @@ function turnTests(open: OpenStore): void {
     const attempts = (await store.journalOf(turnId("t1"))).map((one) => (one.type === "resumed" ? one.attempt : -1));
     assert.deepEqual(attempts, [0, 1, 2, 9, 10]);
     assert.equal((await store.journalOf(turnId("t2"))).length, 1);
+    const tail = (await store.journalTail(turnId("t1"), 2)).map((one) => (one.type === "resumed" ? one.attempt : -1));
+    assert.deepEqual(tail, [9, 10], "the newest, oldest first");
   });
 }
 
