@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
@@ -137,6 +137,26 @@ async function judge(ask: Client, report: Report): Promise<void> {
   const { items } = await ask.get<{ items: readonly unknown[] }>("/api/outbox?state=open&limit=10");
   assert.deepEqual(items, []);
 }
+
+test("killed anywhere in the very first start of a home, the next start makes it whole", async (t) => {
+  const roll = dice(seed + 3);
+  const homes = 12;
+  const left: number[] = [];
+  for (let i = 0; i < homes; i++) {
+    const home = newHome(t);
+    for (let kills = 0; kills < 2; kills++) {
+      const started = spawnGateway(t, home);
+      await pause(roll.between(30, 500));
+      await started.end("SIGKILL");
+    }
+    left.push(existsSync(home) ? readdirSync(home).length : 0);
+    const gateway = await runGateway(t, home);
+    await client(gateway).send("c1", "m1", "hello");
+    await answerIn(client(gateway), "c1");
+    assert.equal(await gateway.end(), 0);
+  }
+  t.diagnostic(`seed ${seed}: ${homes} new homes, ${2 * homes} kills, with ${left.join(", ")} files in them`);
+});
 
 /** The one turn of a conversation, as the program itself tells it. */
 async function turnIn(ask: Client, chat: string): Promise<TurnFacts> {
