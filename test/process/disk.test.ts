@@ -174,15 +174,17 @@ test("a disk that turns read-only while it runs: 503, red health; all that was c
   assert.match(again.err, /cannot be used|cannot be opened for writing|could not be written/);
   disk.repair();
   const second = await runGateway(t, home, { port });
-  assert.equal(await ask.send("c1", `m${stored.length}`, word(stored.length)), "accepted");
-  await assertAnswered(ask, "c1", [...stored, word(stored.length)]);
-  await assertAnswered(ask, "before", ["all is well"]);
+  const look = client(second);
+  assert.equal(await look.send("c1", `m${stored.length}`, word(stored.length)), "accepted");
+  await assertAnswered(look, "c1", [...stored, word(stored.length)]);
+  await assertAnswered(look, "before", ["all is well"]);
   const slow = await until(
-    () => ask.transcript("slow"),
+    () => look.transcript("slow"),
     (all) => all.length >= 2,
     "the slow one is answered",
   );
   assert.match(slow[1]?.text ?? "", /^1, 2, 3, 4\n\nCounted to 4\./);
+  assert.equal(second.token, first.token, "the access token is as durable as what it opens");
   assert.equal(await second.end(), 0);
 });
 
