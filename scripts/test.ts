@@ -12,20 +12,39 @@ import { inspect } from "node:util";
 const oldestMajor = 24;
 const root = join(import.meta.dirname, "..");
 const patterns = ["src/**/*.test.ts", "test/*.test.ts", "page/**/*.test.ts"];
-/** A file that takes longer than this hangs. */
-const fileMaxMs = 5 * 60_000;
+/** When nothing has happened for this long, something waits for ever or was left open. */
+const silenceMaxMs = 300_000;
 
 type Failure = { readonly name: string; readonly place: string; readonly error: unknown };
 type Totals = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
 async function runFiles(files: readonly string[]): Promise<Totals> {
-  const failures: Failure[] = [];
   const counted = { passed: 0, failed: 0, skipped: 0 };
-  const stream = run({ files: [...files], concurrency: availableParallelism(), timeout: fileMaxMs, cwd: root });
+  const open = new Set<string>();
+  const tooLong = new AbortController();
+  const alarm = setTimeout(() => {
+    counted.failed += open.size;
+    for (const file of open) printFailure({ name: "does not end", place: relative(root, file), error: hint });
+    tooLong.abort();
+  }, silenceMaxMs);
+  const stream = run({
+    files: [...files],
+    concurrency: availableParallelism(),
+    timeout: silenceMaxMs,
+    cwd: root,
+    signal: tooLong.signal,
+  });
   stream.on("test:stderr", (said) => process.stderr.write(said.message));
   stream.on("test:diagnostic", (said) => {
     // Says what went wrong after a test had ended; the rest are numbers that are counted here.
     if (/^(?:Error|Warning): /.test(said.message)) process.stderr.write(`${said.message}\n`);
+  });
+  stream.on("test:dequeue", ({ name, nesting }) => {
+    if (nesting === 0 && files.includes(name)) open.add(name);
+  });
+  stream.on("test:complete", ({ name }) => {
+    alarm.refresh();
+    open.delete(name);
   });
   stream.on("test:pass", (data) => {
     if (data.details.type === "suite") return;
@@ -33,17 +52,19 @@ async function runFiles(files: readonly string[]): Promise<Totals> {
     else counted.passed += 1;
   });
   stream.on("test:fail", (data) => {
-    const error = causeOf(data.details.error);
     // A suite, or a file, fails again when a test inside it has failed; only its own failure is news.
-    if (isEcho(data.details.error)) return;
+    if (isEcho(data.details.error) || tooLong.signal.aborted) return;
     counted.failed += 1;
     const line = data.line === undefined ? "" : `:${data.line}`;
-    failures.push({ name: data.name, place: `${relative(root, data.file ?? data.name)}${line}`, error });
+    const place = `${relative(root, data.file ?? data.name)}${line}`;
+    printFailure({ name: data.name, place, error: causeOf(data.details.error) });
   });
   for await (const _ of stream) void _;
-  for (const failure of failures) printFailure(failure);
+  clearTimeout(alarm);
   return counted;
 }
+
+const hint = "a test waits for ever, or left something open when it ended: a gateway, a server, a timer";
 
 function isEcho(error: unknown): boolean {
   return error instanceof Error && "failureType" in error && error.failureType === "subtestsFailed";

@@ -46,35 +46,40 @@ function onePen(question: string): { readonly platform: api.Platform; readonly a
   return { platform, answer: answered.promise };
 }
 
-async function openStore(t: TestContext): Promise<api.SqliteStore> {
-  const store = await api.openSqliteStore({ file: ":memory:", writer: "inline" });
-  t.after(() => store.close());
-  return store;
+function openStore(): Promise<api.SqliteStore> {
+  return api.openSqliteStore({ file: ":memory:", writer: "inline" });
 }
 
-function compose(store: api.SqliteStore, platform: api.Platform, agent: api.Agent): api.Gateway {
+const overNow: api.StopIntent = { to: "stop", by: "cli", reason: "the test is over" };
+
+/** A gateway that runs; it is stopped when the test ends, however it ends. */
+function started(t: TestContext, store: api.SqliteStore, platform: api.Platform, agent: api.Agent) {
   const world = api.realWorld(() => undefined);
   const now = world.now();
   const facts = { pid: process.pid, host: "here", machine: "m1", version: "0.0.0" };
   const boot: api.Boot = { id: world.id() as api.BootId, ...facts, startedAt: now, beatAt: now, stop: null };
   const settings: api.Settings = { drainMs: 0, lanesMax: 4, platforms: {} };
-  return api.gateway({ store, platforms: [platform], agent, world, settings, boot });
+  const gate = api.gateway({ store, platforms: [platform], agent, world, settings, boot });
+  const running = gate.run();
+  t.after(async () => {
+    gate.stop(overNow);
+    await running;
+  });
+  return { gate, running };
 }
 
 test("a gateway of one's own answers a message, and stops", async (t) => {
-  const store = await openStore(t);
+  const store = await openStore();
   const { platform, answer } = onePen("good morning");
-  const gate = compose(store, platform, {
+  const { gate, running } = started(t, store, platform, {
     tools: [],
     step: async (job) => ({ type: "said", text: api.textOf(job.input.body).toUpperCase(), calls: [], final: true }),
     close: async () => undefined,
   });
-  const running = gate.run();
   await gate.ready;
   assert.equal(await answer, "GOOD MORNING");
-  const intent: api.StopIntent = { to: "stop", by: "cli", reason: "the test is over" };
-  gate.stop(intent);
-  assert.deepEqual(await running, { intent, clean: true });
+  gate.stop(overNow);
+  assert.deepEqual(await running, { intent: overNow, clean: true });
   const [session] = await store.sessions({ limit: 1 });
   assert.equal(session?.title, "good morning");
   assert.equal(await store.cursor("pen", "desk"), "1");
@@ -119,20 +124,16 @@ for (const { effect, told, rings } of [
   { effect: "once", told: "the bell: unknown", rings: 1 },
 ] as const) {
   test(`a restart in the middle of a ${effect} tool is no failure of the tool: ${told}`, async (t) => {
-    const store = await openStore(t);
+    const store = await openStore();
     const ringing = bell(effect);
-    const before = compose(store, onePen("ring the bell").platform, ringing.agent);
-    const first = before.run();
+    const before = started(t, store, onePen("ring the bell").platform, ringing.agent);
     await ringing.rung;
-    before.stop({ to: "restart", by: "cli", reason: "a new version" });
-    await first;
+    before.gate.stop({ to: "restart", by: "cli", reason: "a new version" });
+    await before.running;
 
     const { platform, answer } = onePen("ring the bell");
-    const after = compose(store, platform, ringing.agent);
-    const second = after.run();
+    started(t, store, platform, ringing.agent);
     assert.equal(await answer, told);
     assert.equal(ringing.rings(), rings);
-    after.stop({ to: "stop", by: "cli", reason: "the test is over" });
-    await second;
   });
 }
