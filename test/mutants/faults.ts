@@ -6,9 +6,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "acknowledged before the commit",
     file: "src/engine/intake.ts",
-    find: "const result = await commitPlan(() => laneFor(inbound), moved, (lane) => plans.inbound(lane, inbound));",
-    replace:
-      'commitPlan(() => laneFor(inbound), moved, (lane) => plans.inbound(lane, inbound)).catch(() => 0); const result: string = "accepted";',
+    find: "return await commitIn(await enter(), cursor, make);",
+    replace: 'commitIn(await enter(), cursor, make).catch(() => 0); return "accepted";',
   },
   {
     name: "no inbox key",
@@ -49,7 +48,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "no fence",
     file: "src/stores/sqlite/apply.ts",
-    find: 'if (liveBoot.get(by) === undefined) return "fenced";',
+    find: 'if (liveBoot.get(by) === undefined) return { result: "fenced", written: false };',
     replace: "",
   },
   {
