@@ -113,7 +113,7 @@ export async function openBrowser(): Promise<Browser> {
 export type Opened = {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors of the page's own script, and dialogs that anything has opened. */
+  /** Errors of the page's own script, breaches of its content policy, and dialogs that anything has opened. */
   readonly faults: readonly string[];
 };
 
@@ -139,6 +139,9 @@ export async function enter(
 
 export function watch(page: Page, faults: string[]): void {
   page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (said) => {
+    if (/content.security.policy/i.test(said.text())) faults.push(said.text());
+  });
   page.on("dialog", (dialog) => {
     faults.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();

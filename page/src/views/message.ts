@@ -69,15 +69,17 @@ function Choices({ app, question, open, chosen }: ChoicesProps): ComponentChild 
 /** A message that is on its way. It is drawn where it will stand. */
 export function UnsentView({ unsent, away }: { readonly unsent: Unsent; readonly away: boolean }): ComponentChild {
   const { message, state } = unsent;
-  const [icon, words]: [ComponentChild, string] =
+  const [icon, words, kind]: [ComponentChild, string, string] =
     state === "stored"
-      ? [check(), "Stored"]
-      : [clock(), away ? "Waiting for the gateway. Kept in this browser." : "Waiting…"];
+      ? [check(), "Stored", "stored"]
+      : away
+        ? [clock(), "Waiting for the gateway. Kept in this browser.", "waiting"]
+        : [clock(), "Waiting…", "soon"];
   return h(
     "article",
     { class: `message user unsent ${state}`, "aria-label": "You" },
     h("div", { class: "bubble" }, h(Body, { text: message.text, formatted: false })),
-    h("footer", {}, h("span", { class: `state ${state}` }, icon, h("span", {}, words))),
+    h("footer", {}, h("span", { class: `state ${kind}` }, icon, h("span", {}, words))),
   );
 }
 

@@ -40,6 +40,7 @@ export function Timeline({ app }: { readonly app: App }): ComponentChild {
       ),
     ),
     !end.there &&
+      rows.length > 0 &&
       h(
         "button",
         { type: "button", class: "pill jump", onClick: () => end.jump() },
@@ -155,7 +156,10 @@ function useEnd(scroller: RefObject<HTMLDivElement | null>, app: App, rows: read
     const first = messages[0]?.key ?? "";
     const tail = rows.at(-1)?.key ?? "";
     const own = rows.at(-1)?.type === "unsent" && tail !== was.end;
-    if (was.chat !== chat || was.there || own) {
+    if (tail === "") {
+      // An empty conversation is read from its top.
+      if (!was.there) note(true);
+    } else if (was.chat !== chat || was.there || own) {
       box.scrollTop = box.scrollHeight;
       if (!was.there) note(true);
       app.talk.trim();
@@ -170,7 +174,7 @@ function useEnd(scroller: RefObject<HTMLDivElement | null>, app: App, rows: read
     if (box === null) return;
     // The composer grew, a keyboard came up: whoever was at the end stays there.
     const sizes = new ResizeObserver(() => {
-      if (last.current.there) box.scrollTop = box.scrollHeight;
+      if (last.current.there && last.current.end !== "") box.scrollTop = box.scrollHeight;
     });
     sizes.observe(box);
     // Something was unfolded: whoever is no longer at the end wants to read.
