@@ -45,10 +45,15 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
   };
   const talk = conversation({ client, denied: deny, heard });
   const out = outgoing({ keep, client, chat: () => talk.chat.value, denied: deny, stored: () => refreshSoon() });
+  // The open conversation is known here before the gateway's list has been asked again.
+  const opening = computed(() => talk.feed.value.messages.find((one) => one.role === "user"));
   const rows = computed(() =>
     chatRows(
       listed.value,
-      out.unsent.value.map((one) => one.message),
+      [
+        ...(opening.value === undefined ? [] : [{ ...opening.value, chat: talk.chat.value }]),
+        ...out.unsent.value.map((one) => one.message),
+      ],
       (chat) => keep.seen(chat),
       talk.chat.value,
     ),

@@ -7,12 +7,12 @@ test("the list is newest first and knows conversations that only wait here", () 
     { chat: "old", title: "Old", activeAt: 10, lastN: 5 },
     { chat: "new", title: "New", activeAt: 30, lastN: 9 },
   ];
-  const waiting = [
-    { id: "1", chat: "local", text: "first words\nand more", at: 20 },
-    { id: "2", chat: "local", text: "second words", at: 21 },
-    { id: "3", chat: "old", text: "more", at: 40 },
+  const spoken = [
+    { chat: "local", text: "first words\nand more", at: 20 },
+    { chat: "local", text: "second words", at: 21 },
+    { chat: "old", text: "more", at: 40 },
   ];
-  const rows = chatRows(listed, waiting, () => 7, "local");
+  const rows = chatRows(listed, spoken, () => 7, "local");
   assert.deepEqual(
     rows.map(({ chat, title, unread, local }) => [chat, title, unread, local]),
     [

@@ -1,6 +1,5 @@
 // Which conversations there are, what they are called and which one the address names. Pure.
 
-import type { Pending } from "./pending.ts";
 import type { Listed } from "./net/wire.ts";
 
 export type ChatRow = {
@@ -15,10 +14,13 @@ export type ChatRow = {
 export const untitled = "New conversation";
 const titleMax = 80;
 
-/** The gateway's list, joined by conversations whose first message still waits here; newest first. */
+/** Words of the user in a conversation that the gateway's list may not have yet. */
+export type Spoken = { readonly chat: string; readonly text: string; readonly at: number };
+
+/** The gateway's list, joined by conversations that only this page knows of so far; newest first. */
 export function chatRows(
   listed: readonly Listed[],
-  waiting: readonly Pending[],
+  spoken: readonly Spoken[],
   seen: (chat: string) => number,
   current: string,
 ): readonly ChatRow[] {
@@ -29,7 +31,7 @@ export function chatRows(
     unread: one.chat !== current && one.lastN > seen(one.chat),
     local: false,
   }));
-  for (const one of waiting) {
+  for (const one of spoken) {
     if (rows.some((row) => row.chat === one.chat)) continue;
     rows.push({ chat: one.chat, title: titleOf(one.text), activeAt: one.at, unread: false, local: true });
   }

@@ -7,7 +7,16 @@ import { anItem, at, bootId } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import { Bug, later } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { type ItemEvent, type ItemState, advanceItem, asNewItem, decideInDoubt, retryPauseMs } from "./outbox.ts";
+import {
+  type ItemEvent,
+  type ItemState,
+  type OutboxItem,
+  type SendResult,
+  advanceItem,
+  asNewItem,
+  decideInDoubt,
+  retryPauseMs,
+} from "./outbox.ts";
 
 const states = {
   pending: { state: "pending", dueAt: at(1), attempts: 3, why: "busy" },
@@ -55,12 +64,12 @@ const expected: Record<ItemState["state"], Record<EventName, ItemState | null>> 
     "answered accepted": { state: "delivered", remoteId: "r2", deliveredAt: at(10) },
     "answered retry": { state: "pending", dueAt: at(10 + 4_000), attempts: 3, why: "slow down" },
     "answered refused": { state: "dead", why: "no such chat", deadAt: at(10) },
-    "answered unknown": { state: "in-doubt", since: at(10), attempts: 3, why: "cut off" },
-    orphaned: { state: "in-doubt", since: at(10), attempts: 3, why: "the gateway died while sending it" },
+    "answered unknown": { state: "in-doubt", since: at(10), attempts: 3, doubts: 1, why: "cut off" },
+    orphaned: { state: "in-doubt", since: at(10), attempts: 3, doubts: 1, why: "the gateway died while sending it" },
   },
   "in-doubt": { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 3 }, discarded },
   delivered: impossible,
-  dead: { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 0 }, discarded },
+  dead: { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 0, renewedAt: at(10) }, discarded },
 };
 
 const pairs = (Object.keys(states) as ItemState["state"][]).flatMap((state) =>
@@ -143,16 +152,16 @@ const often = limits.doubtfulSendsMax;
 table(
   "in doubt",
   [
-    { name: "a key makes a repeat harmless", keyedSend: true, policy: "hold", attempts: 1, gives: "resend" },
-    { name: "a key and resend", keyedSend: true, policy: "resend", attempts: 1, gives: "resend" },
-    { name: "a key, however often", keyedSend: true, policy: "hold", attempts: 1_000, gives: "resend" },
-    { name: "no key: the policy says hold", keyedSend: false, policy: "hold", attempts: 1, gives: "hold" },
-    { name: "no key: the policy says resend", keyedSend: false, policy: "resend", attempts: 1, gives: "resend" },
-    { name: "no key, the last resend", keyedSend: false, policy: "resend", attempts: often, gives: "resend" },
-    { name: "no key, in doubt too often", keyedSend: false, policy: "resend", attempts: often + 1, gives: "hold" },
+    { name: "a key makes a repeat harmless", keyedSend: true, policy: "hold", doubts: 1, gives: "resend" },
+    { name: "a key and resend", keyedSend: true, policy: "resend", doubts: 1, gives: "resend" },
+    { name: "a key, however often", keyedSend: true, policy: "hold", doubts: 1_000, gives: "resend" },
+    { name: "no key: the policy says hold", keyedSend: false, policy: "hold", doubts: 1, gives: "hold" },
+    { name: "no key: the policy says resend", keyedSend: false, policy: "resend", doubts: 1, gives: "resend" },
+    { name: "no key, the last resend", keyedSend: false, policy: "resend", doubts: often, gives: "resend" },
+    { name: "no key, in doubt too often", keyedSend: false, policy: "resend", doubts: often + 1, gives: "hold" },
   ] as const,
-  ({ keyedSend, policy, attempts, gives }) => {
-    assert.equal(decideInDoubt({ keyedSend }, policy, attempts), gives);
+  ({ keyedSend, policy, doubts, gives }) => {
+    assert.equal(decideInDoubt({ keyedSend }, policy, doubts), gives);
   },
 );
 
@@ -160,4 +169,26 @@ test("an item sent in the commit that makes it is still a new row", () => {
   const taken = advanceItem(anItem(), events.taken);
   assert.equal(taken.version, 2);
   assert.deepEqual(asNewItem(taken), { ...taken, version: 1 });
+});
+
+test("a rate limit is no doubt, and a doubt is remembered through one", () => {
+  const sending = (tries: object) =>
+    anItem("i1", { now: { state: "sending", boot: bootId("b1"), attempts: 3, ...tries } });
+  const limited = { type: "retry", afterMs: 0, why: "busy" } as const;
+  const answered = (item: OutboxItem, result: SendResult) =>
+    advanceItem(item, { type: "answered", result, at: at(5), chance: 0 }).now;
+  assert.equal("doubts" in answered(sending({}), limited), false);
+  const kept = answered(sending({ doubts: 2 }), limited);
+  assert.equal(kept.state === "pending" && kept.doubts, 2);
+  const again = answered(sending({ doubts: 2 }), { type: "unknown", why: "?" });
+  assert.equal(again.state === "in-doubt" && again.doubts, 3);
+});
+
+test("a dead letter tried again is as old as its second chance", () => {
+  const longAfter = later(at(0), limits.giveUpMs + 1);
+  const now = { state: "sending", boot: bootId("b1"), attempts: 1, renewedAt: longAfter } as const;
+  const item = anItem("i1", { now });
+  const result = { type: "retry", afterMs: 0, why: "busy" } as const;
+  const next = advanceItem(item, { type: "answered", result, at: later(longAfter, 10), chance: 0 });
+  assert.equal(next.now.state, "pending");
 });

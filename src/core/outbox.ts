@@ -5,10 +5,19 @@ import { Bug, type BootId, type Instant, type ItemId, type SessionId, type TurnI
 import { limits } from "./limits.ts";
 import type { Address, FileRef, Question } from "./message.ts";
 
+/** How it went so far. */
+type Tries = {
+  readonly attempts: number;
+  /** Sends of which nobody knows whether they arrived. */
+  readonly doubts?: number;
+  /** When somebody had it tried again after it was given up; its age counts from then. */
+  readonly renewedAt?: Instant;
+};
+
 export type ItemState =
-  | { readonly state: "pending"; readonly dueAt: Instant; readonly attempts: number; readonly why?: string }
-  | { readonly state: "sending"; readonly boot: BootId; readonly attempts: number }
-  | { readonly state: "in-doubt"; readonly since: Instant; readonly attempts: number; readonly why: string }
+  | ({ readonly state: "pending"; readonly dueAt: Instant; readonly why?: string } & Tries)
+  | ({ readonly state: "sending"; readonly boot: BootId } & Tries)
+  | ({ readonly state: "in-doubt"; readonly since: Instant; readonly why: string } & Tries)
   | { readonly state: "delivered"; readonly remoteId: string; readonly deliveredAt: Instant }
   | { readonly state: "dead"; readonly why: string; readonly deadAt: Instant };
 
@@ -47,20 +56,20 @@ export function advanceItem(item: OutboxItem, event: ItemEvent): OutboxItem {
   switch (event.type) {
     case "taken":
       if (from.state !== "pending") break;
-      return next(item, { state: "sending", boot: event.boot, attempts: from.attempts + 1 });
+      return next(item, { state: "sending", boot: event.boot, ...triesOf(from), attempts: from.attempts + 1 });
     case "answered":
       if (from.state !== "sending") break;
-      return next(item, afterAnswer(item, from.attempts, event));
-    case "orphaned": {
+      return next(item, afterAnswer(item, triesOf(from), event));
+    case "orphaned":
       if (from.state !== "sending") break;
-      const why = "the gateway died while sending it";
-      return next(item, { state: "in-doubt", since: event.at, attempts: from.attempts, why });
-    }
-    case "resent": {
+      return next(item, inDoubt(triesOf(from), "the gateway died while sending it", event.at));
+    case "resent":
       if (from.state === "sending" || from.state === "delivered") break;
-      const attempts = "attempts" in from ? from.attempts : 0;
-      return next(item, { state: "pending", dueAt: event.at, attempts });
-    }
+      return next(item, {
+        state: "pending",
+        dueAt: event.at,
+        ...(from.state === "dead" ? { attempts: 0, renewedAt: event.at } : triesOf(from)),
+      });
     case "discarded":
       if (from.state === "sending" || from.state === "delivered") break;
       return next(item, { state: "dead", why: event.why, deadAt: event.at });
@@ -68,7 +77,7 @@ export function advanceItem(item: OutboxItem, event: ItemEvent): OutboxItem {
   throw new Bug(`item ${item.id} is ${from.state} and cannot be ${event.type}`);
 }
 
-function afterAnswer(item: OutboxItem, attempts: number, event: ItemEvent & { type: "answered" }): ItemState {
+function afterAnswer(item: OutboxItem, tries: Tries, event: ItemEvent & { type: "answered" }): ItemState {
   const { result, at } = event;
   switch (result.type) {
     case "accepted":
@@ -76,13 +85,26 @@ function afterAnswer(item: OutboxItem, attempts: number, event: ItemEvent & { ty
     case "refused":
       return { state: "dead", why: result.why, deadAt: at };
     case "unknown":
-      return { state: "in-doubt", since: at, attempts, why: result.why };
+      return inDoubt(tries, result.why, at);
     case "retry": {
-      if (at - item.createdAt > limits.giveUpMs) return { state: "dead", why: `gave up: ${result.why}`, deadAt: at };
-      const pause = Math.max(result.afterMs, retryPauseMs(attempts, event.chance));
-      return { state: "pending", dueAt: later(at, pause), attempts, why: result.why };
+      const age = at - (tries.renewedAt ?? item.createdAt);
+      if (age > limits.giveUpMs) return { state: "dead", why: `gave up: ${result.why}`, deadAt: at };
+      const pause = Math.max(result.afterMs, retryPauseMs(tries.attempts, event.chance));
+      return { state: "pending", dueAt: later(at, pause), ...tries, why: result.why };
     }
   }
+}
+
+function inDoubt(tries: Tries, why: string, since: Instant): ItemState {
+  return { state: "in-doubt", since, ...tries, doubts: (tries.doubts ?? 0) + 1, why };
+}
+
+function triesOf({ attempts, doubts, renewedAt }: Tries): Tries {
+  return {
+    attempts,
+    ...(doubts === undefined ? {} : { doubts }),
+    ...(renewedAt === undefined ? {} : { renewedAt }),
+  };
 }
 
 /** 1 s, 2 s, 4 s … 5 min, each shortened by up to a quarter so that many do not come back at once. */
@@ -100,10 +122,10 @@ export type InDoubtPolicy = "resend" | "hold";
 export function decideInDoubt(
   can: { readonly keyedSend: boolean },
   policy: InDoubtPolicy,
-  attempts: number,
+  doubts: number,
 ): InDoubtPolicy {
   if (can.keyedSend) return "resend";
-  return attempts <= limits.doubtfulSendsMax ? policy : "hold";
+  return doubts <= limits.doubtfulSendsMax ? policy : "hold";
 }
 
 /** The same item as a row that does not exist yet. */

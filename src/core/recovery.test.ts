@@ -142,12 +142,12 @@ const now = at(100);
 const states = {
   pending: { state: "pending", dueAt: at(70), attempts: 1 },
   sending: { state: "sending", boot: bootId("b1"), attempts: 2 },
-  "in-doubt": { state: "in-doubt", since: at(60), attempts: 2, why: "cut off" },
+  "in-doubt": { state: "in-doubt", since: at(60), attempts: 2, doubts: 1, why: "cut off" },
   delivered: { state: "delivered", remoteId: "r1", deliveredAt: at(60) },
   dead: { state: "dead", why: "refused", deadAt: at(60) },
 } as const satisfies Record<ItemState["state"], ItemState>;
 
-const due: ItemState = { state: "pending", dueAt: now, attempts: 2 };
+const due: ItemState = { state: "pending", dueAt: now, attempts: 2, doubts: 1 };
 type ItemCase = { name: string; from: ItemState["state"]; doubt: InDoubtPolicy; gives: ItemState; version: number };
 
 table(
@@ -158,7 +158,7 @@ table(
       name: "sending, hold → in doubt",
       from: "sending",
       doubt: "hold",
-      gives: { state: "in-doubt", since: now, attempts: 2, why: "the gateway died while sending it" },
+      gives: { state: "in-doubt", since: now, attempts: 2, doubts: 1, why: "the gateway died while sending it" },
       version: 6,
     },
     { name: "in doubt, resend → due at once", from: "in-doubt", doubt: "resend", gives: due, version: 6 },

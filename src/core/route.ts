@@ -49,11 +49,12 @@ export function route(inbound: Inbound, open: readonly OpenQuestion[]): Route {
   return { type: "answer", turn: newest.turn, question: newest.question, choice: readChoice(textOf(body), newest) };
 }
 
-/** Typed answers may be the number of a choice or its words in any case; anything else is the user's own words. */
+/** Typed answers may be the words of a choice in any case, or its number; anything else is the user's own words. */
 function readChoice(text: string, asked: OpenQuestion): string {
   const typed = text.trim();
+  const byWords = asked.choices.find((one) => one.toLowerCase() === typed.toLowerCase());
   const byNumber = /^\d+$/.test(typed) ? asked.choices[Number(typed) - 1] : undefined;
-  return byNumber ?? asked.choices.find((one) => one.toLowerCase() === typed.toLowerCase()) ?? typed;
+  return byWords ?? byNumber ?? typed;
 }
 
 function isCommand(name: string): name is CommandName {

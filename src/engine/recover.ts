@@ -85,8 +85,8 @@ async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonl
   for (const boot of dead) {
     for (const item of await parts.store.heldItems(boot.id)) {
       const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-      const attempts = item.now.state === "sending" ? item.now.attempts : 0;
-      const doubt = decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, attempts);
+      const doubts = (item.now.state === "sending" ? (item.now.doubts ?? 0) : 0) + 1;
+      const doubt = decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, doubts);
       changes.push({ put: "item", item: decideItem(item, doubt, parts.world.now()) });
     }
   }

@@ -34,6 +34,7 @@ export interface Store {
   queuedTurns(session: SessionId, limit: number): Promise<readonly Turn[]>;
   runningTurn(session: SessionId): Promise<Turn | null>;
   heldTurns(boot: BootId): Promise<readonly Turn[]>;
+  /** The newest last. */
   openQuestions(session: SessionId): Promise<readonly OpenQuestion[]>;
   /** The turn that waits for the answer to a question. */
   waitingFor(question: string): Promise<Turn | null>;
@@ -77,11 +78,13 @@ export interface Archive {
 
 export type SessionFilter = { readonly platform?: string; readonly limit: number; readonly before?: Instant };
 export type SessionLine = Session & { readonly title: string; readonly lastN: number };
+/** Without a state, the turns of a session are those that were said in it. */
 export type TurnFilter = {
   readonly session?: SessionId;
   readonly state?: TurnState["state"] | "open";
   readonly limit: number;
 };
+/** With a turn, all its items, whatever their state. */
 export type ItemFilter = {
   readonly turn?: TurnId;
   readonly session?: SessionId;

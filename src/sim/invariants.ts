@@ -69,7 +69,8 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
       if (answers === 0) return held ? [] : [`${said.name} (${outcome}) was never answered`];
       if (on.habits.keyedSend && answers > 1) return [`${said.name} was answered ${answers} times under one key`];
       // A stop while the disk is full cannot store the answer to a send.
-      if (answers > 1 + on.doubts + told.ends + told.story.diskFull.length) return [`${said.name} was answered ${answers} times`];
+      if (answers > 1 + on.doubts + told.ends + told.story.diskFull.length)
+        return [`${said.name} was answered ${answers} times`];
       return held ? [] : lostParts(on, said, turn);
     case "failed":
       return mayBeGivenUp(told, said) ? [] : [`${said.name} failed: ${turn.now.why}`];

@@ -185,6 +185,18 @@ test("another program's database is not written to, not even by clearing its log
   await assertRefused(t, home, /not one of Everturn's\. It was not touched/);
 });
 
+test("a store without anything in it, as a kill in the first moments leaves it, is filled", async (t) => {
+  for (const sql of ["PRAGMA journal_mode = WAL", "PRAGMA journal_mode = DELETE; PRAGMA user_version = 0", ""]) {
+    const home = newHome(t);
+    mkdirSync(home, { mode: 0o700 });
+    if (sql === "") writeFileSync(join(home, "state.db"), "");
+    else change(home, sql);
+    const gateway = await runGateway(t, home);
+    await client(gateway).send("c1", "m1", "hello");
+    assert.equal(await gateway.end(), 0);
+  }
+});
+
 test("a folder named state.db is refused", async (t) => {
   const home = newHome(t);
   mkdirSync(join(home, "state.db"), { recursive: true, mode: 0o700 });

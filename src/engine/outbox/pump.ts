@@ -127,9 +127,9 @@ export function pump(parts: Parts): Pump {
     const at = world.now();
     let answered = advanceItem(item, { type: "answered", result, at, chance: world.chance() });
     if (answered.now.state === "in-doubt") {
-      const { attempts } = answered.now;
+      const { attempts, doubts = 0 } = answered.now;
       const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-      if (decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, attempts) === "resend") {
+      if (decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, doubts) === "resend") {
         const dueAt = later(at, retryPauseMs(attempts, world.chance()));
         answered = { ...advanceItem(answered, { type: "resent", at: dueAt }), version: item.version + 1 };
       }

@@ -38,7 +38,7 @@ export async function runCall(
   return result;
 }
 
-async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<ToolResult> {
+async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<ToolResult | "aborted"> {
   try {
     if (mode === "check") {
       const found = await tool.check?.(call.input, context);
@@ -48,6 +48,8 @@ async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolCon
     }
     return await tool.run(call.input, context);
   } catch (error) {
+    // A tool that was told to stop has not failed: what became of it is up to its effect, at the next attempt.
+    if (context.signal.aborted) return "aborted";
     return { type: "failed", why: sentenceOf(error) };
   }
 }

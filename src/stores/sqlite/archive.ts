@@ -47,7 +47,7 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
       session.id,
     );
     const last = get("SELECT max(n) AS n FROM messages INDEXED BY messages_session WHERE session = ?", session.id);
-    return { ...session, title: String(first?.["title"] ?? ""), lastN: Number(last?.["n"] ?? 0) };
+    return { ...session, title: (first?.["title"] ?? "") as string, lastN: Number(last?.["n"] ?? 0) };
   }
 
   /** The platforms that have sessions, found by skipping through the index. */

@@ -41,7 +41,7 @@ function prepareForWriting(db: DatabaseSync, file: string): void {
   if (file !== memory && mode !== "wal") {
     throw new Fault(
       "store-unsuitable",
-      `${file} cannot use a write-ahead log here (journal mode ${mode}). Move the home folder to a local disk.`,
+      `${file} cannot use a write-ahead log here (journal mode ${String(mode)}). Move the home folder to a local disk.`,
     );
   }
   // FULL: a commit is on the disk when it is acknowledged, also after a power cut. NORMAL would only survive a kill.
