@@ -2,7 +2,7 @@
 // those that wait. A session at rest has no lane and costs no memory.
 
 import type { Change } from "../../core/change.ts";
-import type { SessionId, TurnId } from "../../core/ids.ts";
+import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
 import { type Arrival, decideArrival } from "../../core/lane.ts";
 import { limits } from "../../core/limits.ts";
@@ -145,6 +145,8 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
       return run(lane, claimed, journal);
     }
     suspects.leave(turn.id);
+    // Somebody moved the turn or the session at that very moment; the pause keeps a surprise from becoming a storm.
+    await world.sleep(later(world.now(), limits.storeRetryMinMs), closing.signal);
     lane.session = (await store.session(lane.session.id)) ?? lane.session;
     release(lane);
   }
