@@ -65,7 +65,7 @@ export type Told = {
   readonly log: readonly LogLine[];
 };
 
-const limitMs = 6 * 3_600_000;
+const limitMs = 2 * 3_600_000;
 
 export async function tell(story: Story, open: () => Promise<FullStore>): Promise<Told> {
   const store = await open();

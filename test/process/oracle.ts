@@ -41,7 +41,7 @@ type Person = {
 };
 
 const windows = [1, 1, 2, 3, 5, 8] as const;
-const hurryMs = 30;
+const hurryMs = 50;
 export const sorryWords = "I had to give this up";
 
 async function write(me: Person, to: Client, roll: Dice, over: AbortSignal): Promise<void> {
@@ -55,7 +55,7 @@ async function write(me: Person, to: Client, roll: Dice, over: AbortSignal): Pro
     const twins = roll.chance(0.05) ? 2 : 1;
     await Promise.all(Array.from({ length: twins }, () => deliver(me, to, one, roll)));
     if (roll.chance(0.1)) await deliver(me, to, one, roll);
-    await pause(roll.between(0, 60));
+    await pause(roll.between(0, 25));
   }
 }
 
