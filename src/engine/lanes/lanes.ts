@@ -146,7 +146,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     }
     suspects.leave(turn.id);
     // Somebody moved the turn or the session at that very moment; the pause keeps a surprise from becoming a storm.
-    await world.sleep(later(world.now(), limits.storeRetryMinMs), closing.signal);
+    await world.sleep(later(world.now(), limits.retryMinMs), closing.signal);
     lane.session = (await store.session(lane.session.id)) ?? lane.session;
     release(lane);
   }

@@ -18,7 +18,11 @@ export function badRequest(message: string): Refusal {
 }
 
 export function tooLarge(what: string, max: string): Refusal {
-  return { status: 413, code: "too-large", message: `${what} is larger than ${max}. Send it in smaller pieces.` };
+  return {
+    status: 413,
+    code: "too-large",
+    message: `${what} is too large: at most ${max} are taken. Send it in smaller pieces.`,
+  };
 }
 
 export function tooMany(message: string): Refusal {

@@ -48,7 +48,8 @@ function readBody(text: unknown, answer: unknown): Read<Body> {
   if (answer !== undefined) return readAnswer(answer);
   if (typeof text !== "string") return wrong("`text` must be a string.");
   if (text.trim() === "") return wrong("`text` is empty; there is nothing to answer.");
-  if (text.length > limits.textMax) return refused(tooLarge("`text`", `${limits.textMax} characters`));
+  if (text.length > limits.textMax)
+    return refused(tooLarge("The message", `${limits.textMax.toLocaleString("en")} characters`));
   return { type: "read", value: { kind: "text", text: text.toWellFormed(), files: [] } };
 }
 
@@ -59,7 +60,8 @@ function readAnswer(answer: unknown): Read<Body> {
     return wrong("`answer.question` must be the id of the question.");
   if (typeof choice !== "string" || choice.trim() === "")
     return wrong("`answer.choice` must be a string and not empty.");
-  if (choice.length > limits.textMax) return refused(tooLarge("`answer.choice`", `${limits.textMax} characters`));
+  if (choice.length > limits.textMax)
+    return refused(tooLarge("The answer", `${limits.textMax.toLocaleString("en")} characters`));
   return { type: "read", value: { kind: "answer", question, choice: choice.toWellFormed() } };
 }
 
