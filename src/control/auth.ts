@@ -55,6 +55,8 @@ export function sameToken(given: string, token: string): boolean {
 }
 
 export type Guard = {
+  /** Whether a Host header names us. */
+  knows(host: string | undefined): boolean;
   /** For every request: was it addressed to us, and not sent by a foreign page? */
   checkPlace(request: Request, kind: "static" | "other"): Refusal | null;
   /** For what only the owner may see. */
@@ -71,10 +73,13 @@ export function guard(token: string, port: number): Guard {
   const whatToDo =
     "Open the link that `everturn gateway status` prints, or send the token from control.token in the home folder.";
 
+  const knows = (host: string | undefined) => hosts.has(host?.toLowerCase() ?? "");
+
   return {
+    knows,
     checkPlace(request, kind) {
       const host = request.headers.get("host")?.toLowerCase() ?? "";
-      if (!hosts.has(host)) {
+      if (!knows(host)) {
         const names = [...hosts].join(", ");
         const message = `This gateway answers only under ${names}; the request was for another name. If you see this in a browser, another site tried to reach your gateway, or a proxy changed the Host header.`;
         return { status: 403, code: "wrong-host", message };

@@ -2,19 +2,16 @@
 // Loopback only; every request passes the guard first. `close` ends everything that is open at once, so that neither
 // a page nor a watcher can hold a stop.
 
-import { getRequestListener } from "@hono/node-server";
-import { type Server, createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import type { Routes } from "../ports/http.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
-import { api } from "./api.ts";
 import { type Guard, guard } from "./auth.ts";
-import { type Refusal, refusalOf, refuse } from "./faults.ts";
 import { tally } from "./metrics.ts";
-import { page, pageHeaders, plain } from "./page.ts";
+import type { Router } from "./router.ts";
 import { toHealth, toReady } from "./views.ts";
 
 export type ControlParts = {
@@ -41,17 +38,28 @@ export type Control = {
 };
 
 export async function openControl(parts: ControlParts): Promise<Control> {
+  // As an ES module, node:http reads all its lazy exports and so loads a whole HTTP client: 50 ms and 16 MB for nothing.
+  const { createServer } = process.getBuiltinModule("node:http");
   const closing = new AbortController();
-  let answer: ((request: Request) => Promise<Response>) | null = null;
-  const listener = getRequestListener(
-    (request) => answer?.(request) ?? refuse({ status: 503, code: "starting", message: "The gateway is starting." }),
-    { errorHandler: (error) => failed(parts.world, error) },
-  );
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  const counters = tally();
+  const unwatch = parts.gateway.watch((event) => counters.count(event));
+  let gate: Guard | null = null;
+  let router: Promise<Router> | null = null;
+
+  function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (gate === null || answerHealth(parts, gate, incoming, outgoing)) return;
+    const { signal } = closing;
+    const open = { ...parts, gate, counters, closing: signal };
+    // Everything but health waits for its first caller: the start does not pay for it.
+    router ??= import("./router.ts").then(({ openRouter }) => openRouter(open));
+    router.then((route) => route(incoming, outgoing)).catch((error: unknown) => giveUp(parts, outgoing, error));
+  }
+
+  const server = createServer(answer);
   server.timeout = parts.silenceMs ?? 60_000;
   await listen(server, parts.host, parts.port);
   const { port } = server.address() as AddressInfo;
-  answer = router(parts, guard(parts.token, port), closing.signal);
+  gate = guard(parts.token, port);
 
   const name = parts.host.includes(":") ? `[${parts.host}]` : parts.host;
   const url = `http://${name}:${port}`;
@@ -60,12 +68,37 @@ export async function openControl(parts: ControlParts): Promise<Control> {
     link: `${url}/?token=${parts.token}`,
     close() {
       closing.abort();
+      unwatch();
       return new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       });
     },
   };
+}
+
+/** `/healthz` and `/readyz`, asked under our own name; false leaves everything else to the router. */
+function answerHealth(
+  { gateway, version, world }: ControlParts,
+  gate: Guard,
+  { method, url, headers }: IncomingMessage,
+  outgoing: ServerResponse,
+): boolean {
+  const path = url?.split("?", 1)[0];
+  if ((path !== "/healthz" && path !== "/readyz") || (method !== "GET" && method !== "HEAD")) return false;
+  if (!gate.knows(headers.host)) return false;
+  const status = gateway.status();
+  const ready = toReady(status);
+  const body = path === "/healthz" ? toHealth(status, version, world.now()) : ready;
+  const kind = { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
+  outgoing.writeHead(path === "/healthz" || ready.ready ? 200 : 503, kind);
+  outgoing.end(JSON.stringify(body));
+  return true;
+}
+
+function giveUp({ world }: ControlParts, outgoing: ServerResponse, error: unknown): void {
+  world.log("error", "a request could not be answered", { error: sentenceOf(error) });
+  outgoing.destroy();
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -100,82 +133,4 @@ function unusable(error: NodeJS.ErrnoException, host: string, port: number): Fau
     default:
       return new Fault("port-unusable", `${place} cannot be used: ${error.message}. ${todo}`, error);
   }
-}
-
-function router(parts: ControlParts, gate: Guard, closing: AbortSignal): (request: Request) => Promise<Response> {
-  const { gateway, store, archive, world, version } = parts;
-  const facts = () => ({ pid: process.pid, version, memoryBytes: process.memoryUsage.rss() });
-  const control = api({ gateway, store, archive, now: () => world.now(), facts, closing });
-  const files = page(parts.pageFolder);
-  const counters = tally();
-  closing.addEventListener(
-    "abort",
-    gateway.watch((event) => counters.count(event)),
-  );
-
-  async function metrics(): Promise<Response> {
-    const text = counters.text(gateway.status(), await archive.counts(), process.memoryUsage(), world.now());
-    return new Response(text, {
-      headers: { "content-type": "text/plain; version=0.0.4", "cache-control": "no-store" },
-    });
-  }
-
-  async function answer(request: Request): Promise<Response> {
-    const url = new URL(request.url);
-    const path = url.pathname;
-    const owned = path === "/api" || path.startsWith("/api/") || path === "/metrics";
-    const safe = request.method === "GET" || request.method === "HEAD";
-    const refusal =
-      gate.checkPlace(request, owned || !safe ? "other" : "static") ?? (owned ? gate.checkToken(request) : null);
-    if (refusal !== null) return refuse(refusal);
-    // Nobody asks for it, and a stream opened for its headers alone would stay open.
-    if (owned && request.method === "HEAD") return refuse(wrongMethod("GET or POST"));
-    if (path === "/metrics") return metrics();
-    if (owned) {
-      const routes = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
-      return routes === undefined ? control(request) : routes.handle(request);
-    }
-    if (!safe) return refuse(wrongMethod("GET"));
-    if (path === "/healthz") return json(200, toHealth(gateway.status(), version, world.now()));
-    if (path === "/readyz") {
-      const ready = toReady(gateway.status());
-      return json(ready.ready ? 200 : 503, ready);
-    }
-    const token = path === "/" ? url.searchParams.get("token") : null;
-    return token === null ? files(path, request) : enter(gate, token);
-  }
-
-  return (request) => answer(request).catch((error: unknown) => failed(world, error));
-}
-
-function wrongMethod(takes: string): Refusal {
-  return { status: 405, code: "method-not-allowed", message: `This address takes ${takes}.` };
-}
-
-/** The access link: trades the token in the address for a cookie, so that it stays out of the history and the page. */
-function enter(gate: Guard, token: string): Response {
-  const refusal = gate.checkLink(token);
-  if (refusal !== null) return plain(401, `${refusal.message}\n`);
-  const headers = { ...pageHeaders, location: "/", "set-cookie": gate.cookie, "cache-control": "no-store" };
-  return new Response(null, { status: 303, headers });
-}
-
-function failed(world: Pick<World, "log">, error: unknown): Response {
-  if (error instanceof Fault) return refuse(refusalOf(error));
-  if (error instanceof Error && error.name === "RequestError")
-    return refuse({ status: 400, code: "bad-request", message: `The request cannot be read: ${error.message}.` });
-  world.log("error", "a request could not be answered", {
-    error: sentenceOf(error),
-    stack: error instanceof Error ? error.stack : undefined,
-  });
-  return refuse({ status: 500, code: "bug", message: "This is a mistake of the gateway. Its log has the details." });
-}
-
-function json(status: number, value: unknown): Response {
-  const headers = {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-  };
-  return new Response(JSON.stringify(value), { status, headers });
 }

@@ -1,0 +1,88 @@
+// What the control port answers: page files, the control protocol, metrics, and the routes that platforms hand over. Every
+// request passes the guard first. Loaded at the first request that is not about health.
+
+import { getRequestListener } from "@hono/node-server";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault, sentenceOf } from "../core/fault.ts";
+import type { World } from "../ports/world.ts";
+import { api } from "./api.ts";
+import type { Guard } from "./auth.ts";
+import { type Refusal, refusalOf, refuse } from "./faults.ts";
+import type { tally } from "./metrics.ts";
+import { page, pageHeaders, plain } from "./page.ts";
+import type { ControlParts } from "./server.ts";
+
+export type RouterParts = ControlParts & {
+  readonly gate: Guard;
+  readonly counters: ReturnType<typeof tally>;
+  readonly closing: AbortSignal;
+};
+
+export type Router = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+
+export function openRouter(parts: RouterParts): Router {
+  const answer = answers(parts);
+  const listener = getRequestListener(answer, { errorHandler: (error) => failed(parts.world, error) });
+  return async (incoming, outgoing) => {
+    await listener(incoming, outgoing);
+  };
+}
+
+function answers(parts: RouterParts): (request: Request) => Promise<Response> {
+  const { gateway, store, archive, world, version, gate, counters, closing } = parts;
+  const facts = () => ({ pid: process.pid, version, memoryBytes: process.memoryUsage.rss() });
+  const control = api({ gateway, store, archive, now: () => world.now(), facts, closing });
+  const files = page(parts.pageFolder);
+
+  async function metrics(): Promise<Response> {
+    const text = counters.text(gateway.status(), await archive.counts(), process.memoryUsage(), world.now());
+    return new Response(text, {
+      headers: { "content-type": "text/plain; version=0.0.4", "cache-control": "no-store" },
+    });
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const path = url.pathname;
+    const owned = path === "/api" || path.startsWith("/api/") || path === "/metrics";
+    const safe = request.method === "GET" || request.method === "HEAD";
+    const refusal =
+      gate.checkPlace(request, owned || !safe ? "other" : "static") ?? (owned ? gate.checkToken(request) : null);
+    if (refusal !== null) return refuse(refusal);
+    // Nobody asks for it, and a stream opened for its headers alone would stay open.
+    if (owned && request.method === "HEAD") return refuse(wrongMethod("GET or POST"));
+    if (path === "/metrics") return metrics();
+    if (owned) {
+      const routes = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
+      return routes === undefined ? control(request) : routes.handle(request);
+    }
+    if (!safe) return refuse(wrongMethod("GET"));
+    const token = path === "/" ? url.searchParams.get("token") : null;
+    return token === null ? files(path, request) : enter(gate, token);
+  }
+
+  return (request) => answer(request).catch((error: unknown) => failed(world, error));
+}
+
+function wrongMethod(takes: string): Refusal {
+  return { status: 405, code: "method-not-allowed", message: `This address takes ${takes}.` };
+}
+
+/** The access link: trades the token in the address for a cookie, so that it stays out of the history and the page. */
+function enter(gate: Guard, token: string): Response {
+  const refusal = gate.checkLink(token);
+  if (refusal !== null) return plain(401, `${refusal.message}\n`);
+  const headers = { ...pageHeaders, location: "/", "set-cookie": gate.cookie, "cache-control": "no-store" };
+  return new Response(null, { status: 303, headers });
+}
+
+function failed(world: Pick<World, "log">, error: unknown): Response {
+  if (error instanceof Fault) return refuse(refusalOf(error));
+  if (error instanceof Error && error.name === "RequestError")
+    return refuse({ status: 400, code: "bad-request", message: `The request cannot be read: ${error.message}.` });
+  world.log("error", "a request could not be answered", {
+    error: sentenceOf(error),
+    stack: error instanceof Error ? error.stack : undefined,
+  });
+  return refuse({ status: 500, code: "bug", message: "This is a mistake of the gateway. Its log has the details." });
+}
