@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
-import { test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 import { type Box, concernsPending, keepIn, newId } from "./pending.ts";
+
+// What the page tells the console is no news in a test.
+beforeEach(() => void mock.method(console, "warn", () => undefined));
 
 /** The browser's storage, with room for so many characters. */
 function box(room = Number.POSITIVE_INFINITY): Box & { readonly values: Map<string, string> } {

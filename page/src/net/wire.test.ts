@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 import { readEvent } from "./stream.ts";
 import { readListing, readMessage, readMessages } from "./wire.ts";
+
+// What the page tells the console is no news in a test.
+beforeEach(() => void mock.method(console, "warn", () => undefined));
 
 const good = { n: 1, key: "k", role: "user", text: "t", at: 5 };
 
