@@ -20,7 +20,7 @@ export function openToken(file: string): string {
   const token = randomBytes(32).toString("base64url");
   const draft = `${file}.new`;
   try {
-    writeFileSync(draft, `${token}\n`, { mode: 0o600 });
+    writeFileSync(draft, `${token}\n`, { mode: 0o600, flush: true });
     chmodSync(draft, 0o600);
     renameSync(draft, file);
   } catch (error) {
@@ -94,7 +94,8 @@ export function guard(token: string, port: number): Guard {
       return {
         status: 403,
         code: "wrong-origin",
-        message: "Another web page tried to call this gateway in your name; nothing was done.",
+        message:
+          "Another web page tried to call this gateway in your name; nothing was done. Use the page behind the link that `everturn gateway status` prints.",
       };
     },
     checkToken(request) {

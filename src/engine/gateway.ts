@@ -71,12 +71,14 @@ export function gateway(options: GatewayOptions): Gateway {
     life.stop(intent);
   }
 
-  /** Work broken off because everything is closing is no news; anything else is a mistake of ours. */
+  /** Work broken off because everything is closing is no news; anything else ends this life, and the next takes it up. */
   function broken(error: unknown): void {
     if (closing.signal.aborted || (error instanceof Fault && error.code === "store-closed")) return;
-    world.log("error", "a mistake of ours; the gateway stops and takes the work up again at its next start", {
+    const what = error instanceof Fault ? "the store cannot be read" : "a mistake of ours was met";
+    const stack = error instanceof Error && !(error instanceof Fault) ? { stack: error.stack } : {};
+    world.log("error", `${what}; the gateway stops and goes on at its next start`, {
       why: sentenceOf(error),
-      stack: error instanceof Error ? error.stack : undefined,
+      ...stack,
     });
     stop({ to: "restart", by: "fault", reason: sentenceOf(error) });
   }

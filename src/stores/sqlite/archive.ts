@@ -6,6 +6,7 @@ import type { Address, Message } from "../../core/message.ts";
 import { sessionKey } from "../../core/session.ts";
 import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilter } from "../../ports/store.ts";
 import type { Desk } from "./desk.ts";
+import { reading } from "./open.ts";
 import { type Raw, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
 
 /** Titles are the first words of a conversation. */
@@ -13,8 +14,10 @@ const titleMax = 80;
 const indexedAtOnce = 2_000;
 
 export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
-  const all = (sql: string, ...parameters: (string | number)[]): readonly Raw[] => db.prepare(sql).all(...parameters);
-  const get = (sql: string, ...parameters: (string | number)[]): Raw | undefined => db.prepare(sql).get(...parameters);
+  const all = (sql: string, ...parameters: (string | number)[]): readonly Raw[] =>
+    reading(db, () => db.prepare(sql).all(...parameters));
+  const get = (sql: string, ...parameters: (string | number)[]): Raw | undefined =>
+    reading(db, () => db.prepare(sql).get(...parameters));
 
   // A conversation has as many sessions as its user started over.
   const placeSessions = "SELECT id FROM sessions INDEXED BY sessions_key WHERE key = ?";

@@ -114,7 +114,13 @@ export function openInlineDesk(db: DatabaseSync, file: string): Desk {
       if (outcome instanceof Error) throw toFault(outcome, file);
       return outcome ?? "conflict";
     },
-    order: async (order) => obey(db, order),
+    async order(order) {
+      try {
+        return obey(db, order);
+      } catch (error) {
+        throw error instanceof Fault ? error : toFault(error, file);
+      }
+    },
     close: async () => undefined,
   };
 }

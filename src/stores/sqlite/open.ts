@@ -22,17 +22,34 @@ const networkFileSystems: Readonly<Record<number, string>> = {
 export type Access = "write" | "read";
 
 export function openConnection(file: string, access: Access): DatabaseSync {
-  if (file !== memory && access === "write") refuseNetworkFileSystem(file);
+  if (file !== memory && access === "write") {
+    refuseNetworkFileSystem(file);
+    lookFirst(file);
+  }
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(file, { readOnly: access === "read", timeout: 5_000 });
     refuseOldSqlite(db);
     refuseForeign(db, file);
+    refuseNewer(db, file);
     if (access === "write") prepareForWriting(db, file);
     return db;
   } catch (error) {
     db?.close();
     throw error instanceof Fault ? error : toFault(error, file);
+  }
+}
+
+/**
+ * Through a connection that cannot write: closing one that can moves a log into the file, also into one that is not ours.
+ * What such a connection cannot do (roll back what a dying writer left) is left to the next one.
+ */
+function lookFirst(file: string): void {
+  if (sizeOf(file) === 0) return;
+  try {
+    openConnection(file, "read").close();
+  } catch (error) {
+    if (error instanceof Fault && error.code !== "store-failed") throw error;
   }
 }
 
@@ -54,18 +71,11 @@ function prepareForWriting(db: DatabaseSync, file: string): void {
       `${file}: SQLite would not switch to synchronous=FULL, so a power cut could lose messages.`,
     );
   }
-  migrate(db, file);
+  migrate(db);
 }
 
-function migrate(db: DatabaseSync, file: string): void {
+function migrate(db: DatabaseSync): void {
   const found = Number(pragma(db, "user_version"));
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (found > newest) {
-    throw new Fault(
-      "store-newer",
-      `${file} was written by a newer Everturn (schema ${found}, this version knows ${newest}). Install the newer version again, or restore a backup made before the upgrade.`,
-    );
-  }
   for (const { version, sql } of migrations) {
     if (version <= found) continue;
     db.exec("BEGIN IMMEDIATE");
@@ -77,6 +87,16 @@ function migrate(db: DatabaseSync, file: string): void {
       throw error;
     }
   }
+}
+
+function refuseNewer(db: DatabaseSync, file: string): void {
+  const found = Number(pragma(db, "user_version"));
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (found <= newest) return;
+  throw new Fault(
+    "store-newer",
+    `${file} was written by a newer Everturn (schema ${found}, this version knows ${newest}). Install the newer version again, or restore a backup made before the upgrade.`,
+  );
 }
 
 function refuseOldSqlite(db: DatabaseSync): void {
@@ -96,8 +116,17 @@ function refuseOldSqlite(db: DatabaseSync): void {
 
 function refuseForeign(db: DatabaseSync, file: string): void {
   const pages = Number(pragma(db, "page_count"));
-  if (pages === 0) return; // a new, empty file
+  if (pages === 0) {
+    // SQLite takes a file of one byte for an empty one.
+    if (file === memory || sizeOf(file) === 0) return;
+    throw new Fault(
+      "store-foreign",
+      `${file} is damaged or not a database. It was not touched. Restore a backup, or move it away to start empty.`,
+    );
+  }
   if (Number(pragma(db, "application_id")) !== applicationId) {
+    // A first start that was killed between making the file and filling it.
+    if (db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined) return;
     throw new Fault(
       "store-foreign",
       `${file} is a database, but not one of Everturn's. It was not touched. Move it away, or set EVERTURN_HOME to another folder.`,
@@ -149,11 +178,9 @@ export function toFault(error: unknown, file: string): Fault {
       );
     case 11:
     case 26:
-      return new Fault(
-        "store-foreign",
-        `${file} is damaged or not a database (${text}). It was not touched. Restore a backup, or move it away to start empty.`,
-        error,
-      );
+      return damaged(file, text, error);
+    case 10:
+      return isShortRead(error) ? damaged(file, "it is cut short", error) : failing(file, text, error);
     case 8:
     case 14:
       return new Fault(
@@ -162,10 +189,36 @@ export function toFault(error: unknown, file: string): Fault {
         error,
       );
     default:
-      return new Fault(
-        "store-failed",
-        `${file} could not be written (${text}). Everturn keeps trying; check the disk.`,
-        error,
-      );
+      return failing(file, text, error);
   }
+}
+
+/** Runs a read; what SQLite throws becomes a fault that says what to do. */
+export function reading<T>(db: DatabaseSync, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw toFault(error, db.location() ?? memory);
+  }
+}
+
+/** SQLITE_IOERR_SHORT_READ: a page that should be there lies beyond the end of the file. */
+function isShortRead(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === 522;
+}
+
+function damaged(file: string, text: string, error: unknown): Fault {
+  return new Fault(
+    "store-foreign",
+    `${file} is damaged or not a database (${text}). It was not touched. Restore a backup, or move it away to start empty.`,
+    error,
+  );
+}
+
+function failing(file: string, text: string, error: unknown): Fault {
+  return new Fault(
+    "store-failed",
+    `${file} could not be written (${text}). Everturn keeps trying; check the disk.`,
+    error,
+  );
 }

@@ -4,6 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionId } from "../../core/ids.ts";
 import type { Store } from "../../ports/store.ts";
+import { reading } from "./open.ts";
 import { type Raw, toBoot, toEntry, toItem, toSession, toTimer, toTurn } from "./rows.ts";
 
 export const engineQueries = {
@@ -44,11 +45,11 @@ export type Reads = Omit<Store, "commit" | "openBoot" | "beat" | "close">;
 export function engineReads(db: DatabaseSync): Reads {
   const get = (sql: string) => {
     const query = lazily(() => db.prepare(sql));
-    return (...parameters: (string | number)[]): Raw | undefined => query().get(...parameters);
+    return (...parameters: (string | number)[]): Raw | undefined => reading(db, () => query().get(...parameters));
   };
   const all = (sql: string) => {
     const query = lazily(() => db.prepare(sql));
-    return (...parameters: (string | number)[]): readonly Raw[] => query().all(...parameters);
+    return (...parameters: (string | number)[]): readonly Raw[] => reading(db, () => query().all(...parameters));
   };
   const q = engineQueries;
   const many = <T>(sql: string, to: (raw: Raw) => T) => {
