@@ -11,8 +11,10 @@ import { when } from "./cli/print.ts";
 
 export type HeldLock = Lock & { readonly type: "held" };
 
-/** How long a take-over waits for the other one to end. */
-const patienceMs = 30_000;
+/** How long a take-over waits for the other one to end, which may drain as long as it is configured to. */
+function patienceFor(drainMs: number): number {
+  return Math.max(30_000, drainMs + 10_000);
+}
 const lookAgainMs = 2;
 
 /** The answer is true when others may read what is in it. */
@@ -30,12 +32,13 @@ export function prepareHome(home: string): boolean {
   }
 }
 
-export async function takeHome(paths: Paths, replace: boolean): Promise<HeldLock> {
+export async function takeHome(paths: Paths, replace: boolean, drainMs: number): Promise<HeldLock> {
   const lock = acquireLock(paths.lock);
   if (lock.type === "held") return lock;
   const holder = await holderOf(paths);
   if (!replace) throw served(paths, holder, "");
   if (holder !== null && isAlive(holder)) endProcess(holder.pid);
+  const patienceMs = patienceFor(drainMs);
   for (const until = Date.now() + patienceMs; Date.now() < until; await pause(lookAgainMs)) {
     const again = acquireLock(paths.lock);
     if (again.type === "held") return again;

@@ -54,7 +54,7 @@ export async function runGateway(options: RunOptions): Promise<number> {
     const loaded = await loadConfig(input);
     if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
     const { config, paths } = loaded;
-    const lock = await takeHome(paths, options.replace);
+    const lock = await takeHome(paths, options.replace, config.gateway.drainSeconds * 1000);
     try {
       return await serve({ ...options, config, paths, isOpenToOthers });
     } finally {
@@ -104,7 +104,7 @@ async function serve(parts: Parts): Promise<number> {
   const control = await openControl({ ...shared, host, port });
   open.defer(() => control.close());
   const overdue = () => {
-    world.log("error", "the stop took too long; the process ends now, everything is stored");
+    world.log("error", "the stop took too long; the process ends now, and the next start goes on from what is stored");
     process.exit(exitCodes.stopped);
   };
   const signals = watchSignals({ world, drainMs, stop: (intent) => gate.stop(intent), overdue });

@@ -39,6 +39,9 @@ const turnStates = ["queued", "running", "waiting", "parked", "done", "open"] as
 const itemStates = ["pending", "sending", "in-doubt", "delivered", "dead", "open"] as const;
 const bodyMax = 4 * 1024 * 1024;
 
+/** How many lives of the gateway its status tells. */
+const bootsShown = 5;
+
 export function api(parts: ApiParts): (request: Request) => Response | Promise<Response> {
   const app = new Hono().basePath("/api");
   addReads(app, parts);
@@ -54,7 +57,10 @@ export function api(parts: ApiParts): (request: Request) => Response | Promise<R
 
 function addReads(app: Hono, { gateway, store, archive, now, facts, closing }: ApiParts): void {
   app.get("/status", async (c) =>
-    c.json(toStatus(gateway.status(), await archive.counts(), facts(), now()) satisfies StatusReply),
+    c.json({
+      ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
+      boots: await archive.lastBoots(bootsShown),
+    } satisfies StatusReply),
   );
   app.get("/sessions", async (c) => {
     const platform = c.req.query("platform");

@@ -4,6 +4,7 @@
 import type { EntryLine, Counts } from "../ports/store.ts";
 import type { GatewayEvent, GatewayState, GatewayStatus } from "../ports/gateway.ts";
 import type { Message } from "../core/message.ts";
+import type { Boot } from "../core/recovery.ts";
 import type { ItemState } from "../core/outbox.ts";
 import type { Outcome, TurnState } from "../core/turn.ts";
 
@@ -21,6 +22,8 @@ export type StatusReply = GatewayStatus & {
   readonly uptimeSeconds: number;
   readonly memoryBytes: number;
   readonly counts: Counts;
+  /** The last lives of this gateway, the newest first; one without a `stop` that is not this one died. */
+  readonly boots: readonly Boot[];
 };
 
 export type SessionView = {

@@ -11,7 +11,12 @@ import type { HealthReply, ItemView, ReadyReply, SessionView, StatusReply, TurnV
 /** Facts about the process that the gateway itself does not know. */
 export type ProcessFacts = { readonly pid: number; readonly version: string; readonly memoryBytes: number };
 
-export function toStatus(status: GatewayStatus, counts: Counts, facts: ProcessFacts, now: number): StatusReply {
+export function toStatus(
+  status: GatewayStatus,
+  counts: Counts,
+  facts: ProcessFacts,
+  now: number,
+): Omit<StatusReply, "boots"> {
   return { ...status, ...facts, uptimeSeconds: uptime(status, now), counts };
 }
 

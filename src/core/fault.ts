@@ -4,6 +4,8 @@
 export type FaultCode =
   | "store-full" // no room on the disk; comes back by itself
   | "store-failed" // the disk or the file answered with an error
+  | "store-refused" // a row that may not be; a mistake of ours
+  | "store-broken" // the writer is gone; only a new start helps
   | "store-newer" // written by a newer version
   | "store-foreign" // not ours, or damaged
   | "store-unsuitable" // network file system, too old SQLite

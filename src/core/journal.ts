@@ -92,7 +92,8 @@ export function lastStep(journal: readonly Entry[]): number {
 
 /** Whether anything was really obtained since the last start; recovered unknowns and resumes are not progress. */
 export function madeProgress(journal: readonly Entry[]): boolean {
-  const since = journal.slice(journal.findLastIndex((entry) => entry.type === "resumed") + 1);
+  const begin = journal.findLastIndex((entry) => entry.type === "resumed" || entry.type === "answered");
+  const since = journal.slice(begin + 1);
   return since.some(
     (entry) => entry.type === "said" || (entry.type === "tool-ended" && entry.result.type !== "unknown"),
   );

@@ -1,8 +1,5 @@
 // What a session does next: one turn at a time, the oldest first, and a policy for what comes in meanwhile. Pure.
 
-import type { SessionId } from "./ids.ts";
-import type { Turn } from "./turn.ts";
-
 /** `queue`: after the running turn. `interrupt`: instead of it. `steer`: joins it at its next step. */
 export type BusyPolicy = "queue" | "interrupt" | "steer";
 
@@ -33,8 +30,6 @@ export function decideArrival(lane: LaneView, room: Room, policy: BusyPolicy): A
   return "start-now";
 }
 
-/** A suspect was running at two deaths or more; it may only run alone in quarantine. */
-export type Candidate = { readonly session: SessionId; readonly turn: Turn; readonly suspect: boolean };
 export type Quarantine = {
   /** The suspect that runs now and has no result yet. */
   readonly occupied: boolean;
@@ -43,6 +38,7 @@ export type Quarantine = {
 };
 export type Start = "start" | "start-in-quarantine" | "after-quarantine";
 
+/** A suspect was running at two deaths or more; it may only run alone in quarantine. */
 export function decideStart(suspect: boolean, quarantine: Quarantine): Start {
   if (suspect) return quarantine.occupied ? "after-quarantine" : "start-in-quarantine";
   return quarantine.held ? "after-quarantine" : "start";

@@ -75,6 +75,7 @@ export function decideItem(item: OutboxItem, doubt: InDoubtPolicy, now: Instant)
   return { ...advanceItem(orphaned, { type: "resent", at: now }), version: item.version + 1 };
 }
 
+/** A stop that a mistake of ours brought about counts as a death: whatever met it would meet it again at every start. */
 function diedByItself(boot: Boot, machine: string): boolean {
-  return boot.stop === null && boot.machine === machine;
+  return (boot.stop === null || boot.stop.by === "fault") && boot.machine === machine;
 }

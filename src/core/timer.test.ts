@@ -10,7 +10,7 @@ const reminder: Timer = { id: "r1", session: aSession().id, turn: null, dueAt: a
 test("a reminder becomes a message in its session's place, sent when it was due", () => {
   const session = aSession();
   assert.deepEqual(toInbound(reminder, session), {
-    key: "timer:r1",
+    key: "=timer:r1",
     from: session.address,
     sender: "timer",
     body: { kind: "timer", timer: "r1", text: "tea is ready" },

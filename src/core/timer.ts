@@ -14,9 +14,10 @@ export type Timer = {
   readonly text: string;
 };
 
+/** Keys of our own begin with a mark that no platform's key has. */
 export function toInbound(timer: Timer, session: Session): Inbound {
   return {
-    key: `timer:${timer.id}`,
+    key: `=timer:${timer.id}`,
     from: session.address,
     sender: "timer",
     body: { kind: "timer", timer: timer.id, text: timer.text },

@@ -74,33 +74,36 @@ async function statusText(parts: Parts, lane: Lane): Promise<string> {
 /** Ends what runs, or else what waits for an answer; the session stays. */
 async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
   const { running } = lane;
-  if (running !== null && running !== "starting") {
+  if (running !== null && running !== "starting" && running.turn.now.state === "running") {
+    const { turn, session } = running;
     return {
       text: "Stopped.",
-      changes: [cancelled(running.turn, at)],
-      stored: () => lanes.interrupt(lane, "cancelled"),
+      changes: cancelled(turn, session.key, "stopped by its user", at),
+      stored: () => lanes.interrupt(lane, "cancelled", { is: turn.id }),
     };
   }
   const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);
   const turn = asked === undefined ? null : await parts.store.turn(asked.turn);
-  if (turn === null || asked === undefined) return { text: "There is nothing to stop.", changes: [], stored: nothing };
-  return {
-    text: "Stopped. The question is withdrawn.",
-    changes: [cancelled(turn, at), { drop: "timer", id: asked.question }],
-    stored: nothing,
-  };
+  if (turn === null) return { text: "There is nothing to stop.", changes: [], stored: nothing };
+  const changes = cancelled(turn, lane.session.key, "stopped by its user", at);
+  return { text: "Stopped. The question is withdrawn.", changes, stored: nothing };
 }
 
-export function cancelled(turn: Turn, at: Instant): Change {
-  return {
-    put: "turn",
-    turn: advanceTurn(turn, { type: "ended", outcome: "cancelled", why: "stopped by its user", at }),
-  };
+/** The end of a turn by somebody's wish; with it goes what was counted against it, and its question. */
+export function cancelled(turn: Turn, key: string, why: string, at: Instant): readonly Change[] {
+  const changes: Change[] = [
+    { put: "turn", turn: advanceTurn(turn, { type: "ended", outcome: "cancelled", why, at }) },
+    { drop: "strikes", key },
+  ];
+  if (turn.now.state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
+  return changes;
 }
 
 /** What was asked before is still answered; the next message meets an empty memory. */
 async function startOver(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
   const text = "A new conversation begins here. I no longer look at what was said before.";
+  // Somebody else started over at the same moment; once is enough.
+  if (lane.session.endedAt !== null) return { text, changes: [], stored: () => lanes.succeed(lane) };
   return { text, changes: await succession(parts, lane.session, at), stored: () => lanes.succeed(lane) };
 }
 
@@ -111,9 +114,9 @@ export async function succession(parts: Parts, session: Session, at: Instant): P
     { put: "ended", session: session.id, at },
     { put: "session", session: next },
   ];
-  for (const { turn: id, question } of await parts.store.openQuestions(session.id)) {
+  for (const { turn: id } of await parts.store.openQuestions(session.id)) {
     const turn = await parts.store.turn(id);
-    if (turn?.now.state === "waiting") changes.push(cancelled(turn, at), { drop: "timer", id: question });
+    if (turn !== null) changes.push(...cancelled(turn, session.key, "its user started over", at));
   }
   return changes;
 }

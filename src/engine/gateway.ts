@@ -6,13 +6,13 @@ import { type ItemId, type TurnId, later } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { advanceItem } from "../core/outbox.ts";
 import type { Boot } from "../core/recovery.ts";
-import { advanceTurn } from "../core/turn.ts";
+import { readCommand } from "../core/route.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Gateway, GatewayState, GatewayStatus } from "../ports/gateway.ts";
 import type { Platform } from "../ports/platform.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
-import { succession } from "./commands.ts";
+import { cancelled, succession } from "./commands.ts";
 import { events } from "./events.ts";
 import { intake } from "./intake.ts";
 import { lanes } from "./lanes/lanes.ts";
@@ -50,6 +50,7 @@ export function gateway(options: GatewayOptions): Gateway {
     archive: store,
     ledger: ledger(store, world, boot.id, {
       onTrouble: tell,
+      onBroken: broken,
       onFenced: () => stop({ to: "stop", by: "fault", reason: "another gateway has taken over this store" }),
     }),
     world,
@@ -73,8 +74,8 @@ export function gateway(options: GatewayOptions): Gateway {
 
   /** Work broken off because everything is closing is no news; anything else ends this life, and the next takes it up. */
   function broken(error: unknown): void {
-    if (closing.signal.aborted || (error instanceof Fault && error.code === "store-closed")) return;
-    const what = error instanceof Fault ? "the store cannot be read" : "a mistake of ours was met";
+    if (closing.signal.aborted) return;
+    const what = error instanceof Fault ? "the store cannot be used" : "a mistake of ours was met";
     const stack = error instanceof Error && !(error instanceof Fault) ? { stack: error.stack } : {};
     world.log("error", `${what}; the gateway stops and goes on at its next start`, {
       why: sentenceOf(error),
@@ -149,13 +150,20 @@ export function gateway(options: GatewayOptions): Gateway {
     ready.resolve();
   }
 
+  /** Recovery first: what it reads must not move under it. */
+  function refuseWhileStarting(): void {
+    if (life.life().phase === "booting") throw new Fault("busy", "The gateway is starting. Try again in a moment.");
+  }
+
   async function turnOrFault(id: TurnId) {
+    refuseWhileStarting();
     const turn = await store.turn(id);
     if (turn === null) throw new Fault("not-found", `There is no turn ${id}. List them with \`everturn turns\`.`);
     return turn;
   }
 
   async function itemOrFault(id: ItemId) {
+    refuseWhileStarting();
     const item = await store.item(id);
     if (item === null)
       throw new Fault("not-found", `There is no outbox item ${id}. List them with \`everturn outbox\`.`);
@@ -198,31 +206,30 @@ export function gateway(options: GatewayOptions): Gateway {
       recovered,
     }),
     watch: happened.watch,
-    post: door.post,
+    async post(to, text, key) {
+      refuseWhileStarting();
+      return door.post(to, text, key);
+    },
     async cancel(id) {
       const turn = await turnOrFault(id);
       if (turn.now.state === "done")
         throw new Fault("not-possible", `Turn ${id} has ended already (${turn.now.outcome}).`);
-      const ended = advanceTurn(turn, {
-        type: "ended",
-        outcome: "cancelled",
-        why: "cancelled by the operator",
-        at: world.now(),
-      });
-      await mustCommit([{ put: "turn", turn: ended }]);
+      const session = await store.session(turn.session);
+      await mustCommit(cancelled(turn, session?.key ?? "", "cancelled by the operator", world.now()));
       const lane = rows.laneOf(turn.session);
-      if (lane !== null && typeof lane.running === "object" && lane.running?.turn.id === id)
-        rows.interrupt(lane, "cancelled");
+      if (lane !== null) rows.interrupt(lane, "cancelled", { is: id });
       happened.emit({ type: "turn-ended", session: turn.session, turn: id, outcome: "cancelled" });
     },
     async retry(id) {
       const turn = await turnOrFault(id);
       if (turn.now.state !== "done")
         throw new Fault("not-possible", `Turn ${id} has not ended yet; it is ${turn.now.state}.`);
-      const key = `retry:${id}:${world.id()}`;
-      await door.accept({ ...turn.input, key }, null);
+      if (readCommand(turn.input.body) !== null)
+        throw new Fault("not-possible", `Turn ${id} was a command. Send it again.`);
+      await door.again({ ...turn.input, key: `=retry:${id}:${world.id()}` });
     },
     async reset(id) {
+      refuseWhileStarting();
       const session = await store.session(id);
       if (session === null)
         throw new Fault("not-found", `There is no session ${id}. List them with \`everturn sessions\`.`);

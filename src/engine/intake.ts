@@ -16,6 +16,8 @@ export type Accepted = "accepted" | "duplicate";
 
 export interface Intake {
   accept(inbound: Inbound, cursor: string | null): Promise<Accepted>;
+  /** Runs a message again, as a new turn, whatever it was the first time. */
+  again(inbound: Inbound): Promise<void>;
   fire(timer: Timer): Promise<void>;
   /** One message out, through the outbox. */
   post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;
@@ -97,6 +99,13 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       if (result === "duplicate" && cursor !== null) await ledger.commit(moved);
       return result;
     },
+    async again(inbound) {
+      await commitPlan(
+        () => lanes.enter(inbound.from),
+        [],
+        async (lane) => plans.message(lane, inbound),
+      );
+    },
     async fire(timer) {
       const session = await store.session(timer.session);
       if (session === null) throw new Bug(`timer ${timer.id} belongs to no session`);
@@ -122,7 +131,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     },
     async post(to, text, key) {
       const body = { kind: "text", text, files: [] } as const;
-      const inbound: Inbound = { key: `post:${key}`, from: to, sender: "post", sentAt: world.now(), body };
+      const inbound: Inbound = { key: `=post:${key}`, from: to, sender: "post", sentAt: world.now(), body };
       refuseUnusable(inbound);
       const result = await commitPlan(
         () => lanes.enter(to),

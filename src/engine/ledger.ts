@@ -20,7 +20,12 @@ export interface Ledger {
   close(): void;
 }
 
-export type LedgerNews = { readonly onTrouble: (why: string | null) => void; readonly onFenced: () => void };
+export type LedgerNews = {
+  readonly onTrouble: (why: string | null) => void;
+  readonly onFenced: () => void;
+  /** The store can never be written again in this life. */
+  readonly onBroken: (error: Fault) => void;
+};
 
 export function ledger(store: Store, world: World, boot: BootId, news: LedgerNews): Ledger {
   const closing = new AbortController();
@@ -40,6 +45,7 @@ export function ledger(store: Store, world: World, boot: BootId, news: LedgerNew
       return result;
     } catch (error) {
       if (!closing.signal.aborted) report(sentenceOf(error));
+      if (error instanceof Fault && error.code === "store-broken") news.onBroken(error);
       throw error;
     }
   }

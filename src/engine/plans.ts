@@ -83,7 +83,9 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
       stored() {
         accepted();
         lanes.queue(lane);
-        if (arrival === "wait-and-interrupt") lanes.interrupt(lane, "superseded");
+        if (arrival === "wait-and-interrupt") {
+          void lanes.settled(lane).then(() => lanes.interrupt(lane, "superseded", { isNot: turn.id }));
+        }
       },
       refused: () => undefined,
     };
@@ -123,6 +125,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
     command: Exclude<Route, { type: "turn" | "answer" }>,
   ): Promise<Plan> {
     const at = world.now();
+    await lanes.settled(lane);
     const obeyed = await obey(parts, lanes, lane, command, inbound, at);
     const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, at);
     const done = asNew(advanceTurn(turn, { type: "ended", outcome: "replied", at }));
@@ -147,8 +150,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
 
   function planReply(lane: Lane, id: string, turn: TurnId | null, text: string, at: Instant): Plan {
     const to = lane.session.address;
-    const slot = outlet.reserve(lane.session.id);
     const texts = platformOf(parts, to)?.parts(text) ?? [text];
+    const slot = outlet.reserve(lane.session.id, to);
     const written = writeReply(
       { id, session: lane.session.id, turn, to, role: "assistant", text, parts: texts, at },
       slot.free ? boot : null,

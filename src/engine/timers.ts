@@ -35,6 +35,7 @@ export function timers(
             });
             await world.sleep(later(world.now(), limits.storeRetryMaxMs), signal);
           }
+          nap.abort(over);
           continue;
         }
         await world.sleep(wakeAt as Instant, nap.signal);

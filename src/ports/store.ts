@@ -21,7 +21,6 @@ export interface Store {
   beat(boot: BootId, at: Instant): Promise<"alive" | "fenced">;
   /** Boots that are no more and still hold running turns or items being sent. */
   deadBoots(): Promise<readonly Boot[]>;
-  lastBoots(limit: number): Promise<readonly Boot[]>;
 
   /** The live session of a key. */
   sessionOf(key: string): Promise<Session | null>;
@@ -32,7 +31,6 @@ export interface Store {
   nextTurn(session: SessionId): Promise<Turn | null>;
   /** Queued turns that have not begun, oldest first. */
   queuedTurns(session: SessionId, limit: number): Promise<readonly Turn[]>;
-  runningTurn(session: SessionId): Promise<Turn | null>;
   heldTurns(boot: BootId): Promise<readonly Turn[]>;
   /** The newest last. */
   openQuestions(session: SessionId): Promise<readonly OpenQuestion[]>;
@@ -72,6 +70,8 @@ export interface Archive {
   /** Full text, newest first. */
   search(text: string, limit: number): Promise<readonly Message[]>;
   counts(): Promise<Counts>;
+  /** The newest first. */
+  lastBoots(limit: number): Promise<readonly Boot[]>;
   /** A copy of the whole store in one file, made while it is in use. */
   backup(file: string): Promise<void>;
 }
@@ -87,7 +87,6 @@ export type TurnFilter = {
 /** With a turn, all its items, whatever their state. */
 export type ItemFilter = {
   readonly turn?: TurnId;
-  readonly session?: SessionId;
   readonly state?: ItemState["state"] | "open";
   readonly limit: number;
 };

@@ -106,7 +106,7 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
   for (const turn of turns) {
     for (const entry of await told.store.journalOf(turn.id)) {
       if (entry.type !== "tool-ended" || entry.result.type !== "ok" || entry.result.wake === undefined) continue;
-      const mine = (key: string) => key.startsWith(`timer:${turn.id}:`) && key.endsWith(`:${entry.call}`);
+      const mine = (key: string) => key.startsWith(`=timer:${turn.id}:`) && key.endsWith(`:${entry.call}`);
       const fired = turns.filter((one) => mine(one.input.key)).length;
       if (fired !== 1) found.push(`the reminder of call ${entry.call} fired ${fired} times`);
     }
@@ -117,6 +117,8 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
 /** Replies of one chat come in the order of its messages; a turn that waited for an answer lets others pass. */
 function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly string[] {
   const found: string[] = [];
+  // Of messages that came at the same moment none is the first.
+  if (on.habits.parallel > 1) return found;
   const asked = told.story.said.filter(
     (one) => one.server === on.name && one.text === undefined && !one.acts.includes("ask"),
   );
@@ -126,10 +128,9 @@ function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly st
   // A new session does not wait for the one before it.
   const startedOver = new Set(told.story.said.filter((one) => one.text === "/new").map((one) => one.chat));
   for (const chat of new Set(asked.map((one) => one.chat)).difference(startedOver)) {
-    const names = asked
-      .filter((one) => one.chat === chat && replied.has(one.name))
-      .toSorted((a, b) => a.at - b.at)
-      .map((one) => one.name);
+    const mine = new Set(asked.filter((one) => one.chat === chat && replied.has(one.name)).map((one) => one.name));
+    // In the order in which they were accepted; the store lists the newest first.
+    const names = turns.toReversed().flatMap(({ input }) => (mine.has(input.key) ? [input.key] : []));
     const places = names.map((name) => on.seen.findIndex((seen) => seen.text.split(", ").includes(answerTo(name))));
     const seen = places.filter((place) => place !== -1);
     if (seen.some((place, i) => place < (seen[i - 1] ?? -1)))

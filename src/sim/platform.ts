@@ -9,6 +9,8 @@ import type { FullStore } from "./power.ts";
 import type { Dice, Time } from "./time.ts";
 
 export type Habits = {
+  /** How many messages it delivers at the same time; with more than one it keeps no order itself. */
+  readonly parallel: number;
   readonly keyedSend: boolean;
   /** How likely a message comes again although it was acknowledged. */
   readonly repeats: number;
@@ -18,7 +20,7 @@ export type Habits = {
   readonly hangs: number;
 };
 
-export const wellBehaved: Habits = { keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
+export const wellBehaved: Habits = { parallel: 1, keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
 
 /** How often one message is delivered again at most. */
 const repeatsMax = 3;
@@ -86,16 +88,22 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
       async listen(accept, _from, up, signal) {
         await life.pass(chances.between(1, 20));
         up();
-        while (!signal.aborted) {
-          const next = waiting[0];
-          if (next === undefined) {
-            await nextMessage(signal);
-            continue;
+        const inHand = new Set<Inbound>();
+        const deliver = async () => {
+          while (!signal.aborted) {
+            const next = waiting.find((one) => !inHand.has(one));
+            if (next === undefined) {
+              await nextMessage(signal);
+              continue;
+            }
+            inHand.add(next);
+            await life.pass(chances.between(0, 3));
+            await accept(next, String(++position));
+            await acknowledge(next, life, store);
+            inHand.delete(next);
           }
-          await life.pass(chances.between(0, 3));
-          await accept(next, String(++position));
-          await acknowledge(next, life, store);
-        }
+        };
+        await Promise.all(Array.from({ length: habits.parallel }, deliver));
       },
       send: (item, signal) => deliver(item, life, signal),
       draft: (_to: Address, _text: string | null) => undefined,
@@ -117,7 +125,8 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
   async function acknowledge(inbound: Inbound, life: Life, store: FullStore): Promise<void> {
     await checkStored(inbound, store);
     await life.pass(chances.between(0, 2));
-    if (waiting[0]?.key === inbound.key) waiting.shift();
+    const place = waiting.indexOf(inbound);
+    if (place !== -1) waiting.splice(place, 1);
     acknowledged.add(inbound.key);
     const times = repeated.get(inbound.key) ?? 0;
     if (times < repeatsMax && chances.chance(habits.repeats)) {

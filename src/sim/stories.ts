@@ -53,6 +53,20 @@ export const stories: Readonly<Record<string, Story>> = {
     servers: { keyed: { ...wellBehaved, repeats: 1, refuses: 0.4, forgets: 0.2 } },
     said: [say(0, "a", "m1L"), say(5, "b", "m2", "keyed"), say(8, "a", "m3")],
   },
+  "many at once, with commands": {
+    ...plainStory,
+    seed: 9,
+    servers: { keyed: { ...wellBehaved, parallel: 6 } },
+    said: [
+      say(0, "a", "m1", "say"),
+      say(0, "a", "m2"),
+      { ...say(1, "a", "stop"), text: "/stop" },
+      { ...say(40, "a", "new"), text: "/new" },
+      { ...say(40, "a", "new again"), text: "/new" },
+      say(41, "a", "m3", "once"),
+      { ...say(90, "a", "status"), text: "/status" },
+    ],
+  },
   "a platform without keys": {
     ...plainStory,
     seed: 8,
@@ -69,7 +83,13 @@ export function invent(seed: number): Story {
   const roll = dice(seed ^ 0x5eed);
   const often = (probability: number) => (roll.chance(0.5) ? probability : 0);
   const chats = ["a", "b", "c", "d"].slice(0, roll.between(1, 4));
-  const faults = () => ({ repeats: often(0.3), refuses: often(0.2), forgets: often(0.1), hangs: often(0.05) });
+  const faults = () => ({
+    parallel: roll.pick([1, 1, 2, 5]),
+    repeats: often(0.3),
+    refuses: often(0.2),
+    forgets: often(0.1),
+    hangs: often(0.05),
+  });
   const servers = { keyed: { ...faults(), keyedSend: true }, plain: { ...faults(), keyedSend: false } };
   const usual = acts.filter((act) => act !== "die");
   const said: Said[] = Array.from({ length: roll.between(1, 10) }, (_, i) => ({

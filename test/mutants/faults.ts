@@ -60,8 +60,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "later reply overtakes a retry",
     file: "src/engine/outbox/pump.ts",
-    find: "if (lines.has(session) || !isOpen) return",
-    replace: "if (!isOpen) return",
+    find: "const leave = lines.has(session) || !isOpen ? null : all.take(to);",
+    replace: "const leave = !isOpen ? null : all.take(to);",
   },
   {
     name: "finished tool forgotten",
@@ -96,7 +96,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a stop forgets the answer to a send",
     file: "src/engine/outbox/pump.ts",
-    find: "if (item !== null) await underWay(sendAndSettle(item));",
-    replace: "if (item !== null) await settle(item, await send(item));",
+    find: "if (taken !== null) await underWay(sendAndSettle(taken));",
+    replace: "if (taken !== null) await sendAndSettle(taken);",
   },
 ];

@@ -19,6 +19,8 @@ export type Lane = {
   /** Whether the session's row is known to be in the store. */
   stored: boolean;
   running: Running | "starting" | null;
+  /** Called when what is starting runs or was let go. */
+  readonly onSettled: (() => void)[];
   /** Turns wait in the store, as far as we know. */
   queued: boolean;
   /** Messages on their way into the store; the lane stays in hand meanwhile. */
@@ -40,7 +42,10 @@ export interface Lanes {
   queue(lane: Lane): void;
   /** The user started over: the next message at this place belongs to another session. */
   succeed(lane: Lane): void;
-  interrupt(lane: Lane, why: Interruption): void;
+  /** Breaks off the turn that runs, if it is (or, where so asked, is not) this one. */
+  interrupt(lane: Lane, why: Interruption, turn: { readonly is: TurnId } | { readonly isNot: TurnId }): void;
+  /** Resolves when the lane is not just starting something, or after a while. */
+  settled(lane: Lane): Promise<void>;
   laneOf(session: SessionId): Lane | null;
   running(): readonly Running[];
   open(waiting: readonly Session[], hold: TurnId | null): void;
@@ -71,7 +76,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
   let isOpen = false;
 
   function hold(session: Session, stored: boolean, queued: boolean): Lane {
-    const lane: Lane = { session, stored, running: null, queued, entering: 0 };
+    const lane: Lane = { session, stored, running: null, onSettled: [], queued, entering: 0 };
     if (session.endedAt === null) byPlace.set(session.key, lane);
     bySession.set(session.id, lane);
     return lane;
@@ -91,7 +96,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
 
   function restIfDone(lane: Lane): void {
     if (lane.running !== null || lane.queued || lane.entering > 0 || suspects.keeps(lane)) return;
-    bySession.delete(lane.session.id);
+    if (bySession.get(lane.session.id) === lane) bySession.delete(lane.session.id);
     if (byPlace.get(lane.session.key) === lane) byPlace.delete(lane.session.key);
   }
 
@@ -100,8 +105,13 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     reserved++;
   }
 
+  function settle(lane: Lane, running: Running | null): void {
+    lane.running = running;
+    for (const resolve of lane.onSettled.splice(0)) resolve();
+  }
+
   function release(lane: Lane): void {
-    lane.running = null;
+    settle(lane, null);
     reserved--;
     if (reserved === 0) for (const resolve of idlers.splice(0)) resolve();
     if (lane.queued) ready.push(lane);
@@ -155,7 +165,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     const { session } = lane;
     const progressed = () => suspects.leave(turn.id);
     const running: Running = { turn, session, abort: new AbortController(), steps: 0, join: false, progressed };
-    lane.running = running;
+    settle(lane, running);
     parts.events.emit({ type: "turn-started", session: session.id, turn: turn.id, attempt: turn.attempt });
     if (!isOpen) running.abort.abort("shutdown" satisfies Interruption);
     runTurn(running, journal)
@@ -175,8 +185,8 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     pick();
   }
 
-  function interrupt(lane: Lane, why: Interruption): void {
-    if (lane.running !== null && lane.running !== "starting") lane.running.abort.abort(why);
+  function runningOf(lane: Lane): Running | null {
+    return lane.running === "starting" ? null : lane.running;
   }
 
   function idle(): Promise<void> {
@@ -215,14 +225,23 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     succeed(lane) {
       if (byPlace.get(lane.session.key) === lane) byPlace.delete(lane.session.key);
     },
-    interrupt,
+    interrupt(lane, why, which) {
+      const running = runningOf(lane);
+      if (running === null) return;
+      if ("is" in which ? running.turn.id === which.is : running.turn.id !== which.isNot) running.abort.abort(why);
+    },
+    settled(lane) {
+      if (lane.running !== "starting") return Promise.resolve();
+      const started = new Promise<void>((resolve) => lane.onSettled.push(resolve));
+      return Promise.race([started, world.sleep(later(world.now(), limits.parkMs), closing.signal)]);
+    },
     laneOf: (session) => bySession.get(session) ?? null,
     running: () =>
       [...bySession.values()].flatMap(({ running }) => (running === null || running === "starting" ? [] : [running])),
     open(waiting, held) {
       isOpen = true;
       if (held !== null) suspects.hold();
-      for (const session of waiting) ready.push(hold(session, true, true));
+      for (const session of waiting) queue(bySession.get(session.id) ?? hold(session, true, true));
       pick();
     },
     close() {
@@ -230,7 +249,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
       closing.abort();
     },
     park() {
-      for (const lane of bySession.values()) interrupt(lane, "shutdown");
+      for (const lane of bySession.values()) runningOf(lane)?.abort.abort("shutdown" satisfies Interruption);
       return idle();
     },
     idle,

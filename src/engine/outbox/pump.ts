@@ -1,11 +1,14 @@
 // From the outbox to the platforms: in order within a session, side by side across sessions. What is about to be sent is
 // stored as such before the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
 
-import { Bug, type SessionId, later } from "../../core/ids.ts";
+import { sentenceOf } from "../../core/fault.ts";
+import { Bug, type Instant, type SessionId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
+import type { Address } from "../../core/message.ts";
 import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../../core/outbox.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
+import { type Seat, seats } from "./seats.ts";
 
 /** The outbox of one session, kept for whoever writes to it. */
 export type Slot = {
@@ -16,7 +19,7 @@ export type Slot = {
 };
 
 export interface Outlet {
-  reserve(session: SessionId): Slot;
+  reserve(session: SessionId, to: Address): Slot;
 }
 
 export interface Pump extends Outlet {
@@ -30,11 +33,14 @@ export interface Pump extends Outlet {
 /** A session's outbox at work. `more`: items may wait in the store. `nap`: the sleep until a retry is due. */
 type Line = { more: boolean; nap: AbortController | null };
 
+/** An item stored as being sent, with the seat it is sent from. */
+type Taken = { readonly item: OutboxItem; readonly leave: Seat };
+
 export function pump(parts: Parts): Pump {
   const { store, world, ledger, boot, events } = parts;
   const lines = new Map<SessionId, Line>();
   const sends = new Set<Promise<unknown>>();
-  const rooms = new Map<string, { free: number; waiting: (() => void)[] }>();
+  const all = seats();
   const closing = new AbortController();
   let isOpen = false;
 
@@ -44,37 +50,50 @@ export function pump(parts: Parts): Pump {
     events.emit({ type: "item", item: id, session, state: now.state, ...why });
   }
 
-  async function work(session: SessionId, line: Line, first: OutboxItem | null): Promise<void> {
-    let item = first;
+  async function work(session: SessionId, line: Line, first: Taken | null): Promise<void> {
+    let taken = first;
     for (;;) {
-      if (item !== null) await underWay(sendAndSettle(item));
-      item = null;
+      if (taken !== null) await underWay(sendAndSettle(taken));
+      taken = null;
       if (!line.more || !isOpen) break;
       line.more = false;
       const next = await store.nextItem(session);
       if (next === null) continue;
       line.more = true;
-      item = await take(next, line);
+      taken = await take(next, line);
     }
     lines.delete(session);
   }
 
-  /** Waits until the item is due, then stores that it is being sent; null when it must be looked up again. */
-  async function take(item: OutboxItem, line: Line): Promise<OutboxItem | null> {
+  /** Waits until the item is due and has a seat, then stores that it is being sent; null when it must be looked up again. */
+  async function take(item: OutboxItem, line: Line): Promise<Taken | null> {
     if (item.now.state !== "pending") throw new Bug(`item ${item.id} is ${item.now.state}, not pending`);
     if (item.now.dueAt > world.now()) {
-      line.nap = childOf(closing.signal);
-      await world.sleep(item.now.dueAt, line.nap.signal);
-      line.nap.abort(over);
-      line.nap = null;
+      await rest(line, item.now.dueAt);
       return null;
     }
-    const taken = advanceItem(item, { type: "taken", boot });
-    return (await ledger.keep([{ put: "item", item: taken }])) === "committed" ? taken : null;
+    const leave = await all.wait(item.to);
+    const sending = advanceItem(item, { type: "taken", boot });
+    const result = isOpen ? await ledger.keep([{ put: "item", item: sending }]) : "conflict";
+    if (result === "committed") return { item: sending, leave };
+    leave();
+    await rest(line, later(world.now(), limits.storeRetryMinMs));
+    return null;
   }
 
-  async function sendAndSettle(item: OutboxItem): Promise<void> {
-    await settle(item, await send(item));
+  async function rest(line: Line, until: Instant): Promise<void> {
+    line.nap = childOf(closing.signal);
+    await world.sleep(until, line.nap.signal);
+    line.nap.abort(over);
+    line.nap = null;
+  }
+
+  async function sendAndSettle({ item, leave }: Taken): Promise<void> {
+    try {
+      await settle(item, await send(item));
+    } finally {
+      leave();
+    }
   }
 
   /** A stop waits for the answer and for its commit: an answer that is not stored would be asked for again. */
@@ -90,37 +109,21 @@ export function pump(parts: Parts): Pump {
   async function send(item: OutboxItem): Promise<SendResult> {
     const platform = platformOf(parts, item.to);
     if (platform === null) {
-      return {
-        type: "retry",
-        afterMs: limits.retryMaxMs,
-        why: `${item.to.platform} is not among the configured platforms`,
-      };
+      const why = `${item.to.platform} is not among the configured platforms`;
+      return { type: "retry", afterMs: limits.retryMaxMs, why };
     }
-    const leave = await enter(`${platform.name}/${platform.account}`);
     const own = childOf(parts.closing);
     const silence = world
       .sleep(later(world.now(), limits.sendMs), own.signal)
       .then((): SendResult => ({ type: "unknown", why: "the platform did not answer" }));
     try {
       return await Promise.race([platform.send(item, own.signal), silence]);
+    } catch (error) {
+      world.log("error", `${item.to.platform} broke while sending`, { item: item.id, why: sentenceOf(error) });
+      return { type: "unknown", why: sentenceOf(error) };
     } finally {
       own.abort(over);
-      leave();
     }
-  }
-
-  /** Bounds how many requests one account has under way. */
-  async function enter(account: string): Promise<() => void> {
-    let room = rooms.get(account);
-    if (room === undefined) rooms.set(account, (room = { free: limits.sendsMax, waiting: [] }));
-    const here = room;
-    if (here.free > 0) here.free--;
-    else await new Promise<void>((resolve) => here.waiting.push(resolve));
-    return () => {
-      const next = here.waiting.shift();
-      if (next === undefined) here.free++;
-      else next();
-    };
   }
 
   async function settle(item: OutboxItem, result: SendResult): Promise<void> {
@@ -134,13 +137,13 @@ export function pump(parts: Parts): Pump {
         answered = { ...advanceItem(answered, { type: "resent", at: dueAt }), version: item.version + 1 };
       }
     }
-    await ledger.keep([{ put: "item", item: answered }]);
+    if ((await ledger.keep([{ put: "item", item: answered }])) !== "committed") return;
     tell(answered);
     const line = lines.get(item.session);
     if (answered.now.state === "pending" && line !== undefined) line.more = true;
   }
 
-  function start(session: SessionId, line: Line, first: OutboxItem | null): void {
+  function start(session: SessionId, line: Line, first: Taken | null): void {
     work(session, line, first).catch(parts.broken);
   }
 
@@ -157,15 +160,17 @@ export function pump(parts: Parts): Pump {
   }
 
   return {
-    reserve(session) {
-      if (lines.has(session) || !isOpen) return { free: false, send: () => poke(session) };
+    reserve(session, to) {
+      const leave = lines.has(session) || !isOpen ? null : all.take(to);
+      if (leave === null) return { free: false, send: () => poke(session) };
       const line: Line = { more: false, nap: null };
       lines.set(session, line);
       return {
         free: true,
         send(item, more) {
           line.more ||= more;
-          start(session, line, item);
+          if (item === null) leave();
+          start(session, line, item === null ? null : { item, leave });
         },
       };
     },

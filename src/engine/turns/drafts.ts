@@ -1,6 +1,7 @@
 // Previews of a growing answer: best effort, never stored, at most as often as the platform likes. The last one always
 // gets through, and the end takes the preview away.
 
+import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { Address } from "../../core/message.ts";
 import type { Platform } from "../../ports/platform.ts";
@@ -22,9 +23,18 @@ export function draft(platform: Platform | null, to: Address, world: World): Dra
   let shown = false;
   let resting = false;
 
+  /** A preview that fails is not worth a word to the user. */
+  function attempt(text: string | null): void {
+    try {
+      platform?.draft(to, text);
+    } catch (error) {
+      world.log("debug", "a preview failed", { platform: to.platform, why: sentenceOf(error) });
+    }
+  }
+
   function push(): void {
     if (latest === null || ended.signal.aborted) return;
-    platform?.draft(to, latest);
+    attempt(latest);
     shown = true;
     latest = null;
     resting = true;
@@ -41,7 +51,7 @@ export function draft(platform: Platform | null, to: Address, world: World): Dra
     },
     end() {
       ended.abort(over);
-      if (shown) platform.draft(to, null);
+      if (shown) attempt(null);
     },
   };
 }

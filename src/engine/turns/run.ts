@@ -12,13 +12,13 @@ import {
   type ToolResult,
   decideNext,
   lastStep,
-  madeProgress,
 } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
 import { type OutboxItem, retryPauseMs } from "../../core/outbox.ts";
 import type { Session } from "../../core/session.ts";
 import { type Turn, type TurnEvent, advanceTurn } from "../../core/turn.ts";
 import type { Step } from "../../ports/agent.ts";
+import { Superseded, book } from "./book.ts";
 import { type Draft, draft } from "./drafts.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Outlet } from "../outbox/pump.ts";
@@ -41,15 +41,12 @@ export type Running = {
   readonly progressed: () => void;
 };
 
-/** Somebody else moved the turn; there is nothing left to do here. */
-class Superseded extends Error {}
-
 export type Runner = (running: Running, journal: readonly Entry[]) => Promise<void>;
 
 export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
   return async (running, past) => {
     const preview = draft(platformOf(parts, running.session.address), running.session.address, parts.world);
-    const run = turnRun(parts, outlet, timers, running, [...past], preview);
+    const run = turnRun(parts, outlet, timers, running, past, preview);
     try {
       preview.show("");
       while (await run.advance());
@@ -61,33 +58,22 @@ export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
   };
 }
 
-function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Running, journal: Entry[], preview: Draft) {
-  const { world, ledger, agent, events } = parts;
+function turnRun(
+  parts: Parts,
+  outlet: Outlet,
+  timers: Wakeable,
+  running: Running,
+  past: readonly Entry[],
+  preview: Draft,
+) {
+  const { world, agent, events } = parts;
   const { session } = running;
+  const { journal, record, move, tryRecord } = book(parts, running, past);
   const { signal } = running.abort;
   const begunHere = new Set<string>();
   let failures = 0;
 
   const effectOf = (name: string): ToolEffect => agent.tools.find((tool) => tool.name === name)?.effect ?? "pure";
-
-  /** One commit of this turn: refused when the turn or its session moved on without us. */
-  async function record(entries: readonly Entry[], more: readonly Change[] = []): Promise<void> {
-    const { id, version } = running.turn;
-    const at = world.now();
-    const changes: Change[] = [{ check: "turn", turn: id, version, session: session.id, fence: session.fence }];
-    for (const [i, entry] of entries.entries())
-      changes.push({ put: "entry", turn: id, n: journal.length + i, at, entry });
-    const result = await ledger.keep([...changes, ...more]);
-    if (result !== "committed") throw new Superseded();
-    journal.push(...entries);
-    if (madeProgress(entries)) running.progressed();
-  }
-
-  async function move(event: TurnEvent, entries: readonly Entry[] = [], more: readonly Change[] = []): Promise<void> {
-    const turn = advanceTurn(running.turn, event);
-    await record(entries, [{ put: "turn", turn }, ...more]);
-    running.turn = turn;
-  }
 
   async function say(
     event: TurnEvent,
@@ -97,7 +83,7 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
   ): Promise<void> {
     const to = session.address;
     const texts = reply.text === "" ? [] : (platformOf(parts, to)?.parts(reply.text) ?? [reply.text]);
-    const slot = outlet.reserve(session.id);
+    const slot = outlet.reserve(session.id, to);
     const whole: Reply = {
       ...reply,
       session: session.id,
@@ -131,8 +117,7 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
       ...(why === undefined ? {} : { why }),
       at,
     };
-    // Deaths are counted only for turns that were resumed, so a first attempt has no row to clear.
-    const clear: Change[] = running.turn.attempt > 1 ? [{ drop: "strikes", key: session.key }] : [];
+    const clear: Change[] = [{ drop: "strikes", key: session.key }];
     await say(event, entries, { id: running.turn.id, text }, clear);
     events.emit({
       type: "turn-ended",
@@ -157,7 +142,11 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
         events.emit({ type: "turn-parked", session: of, turn: id });
         return false;
       case "superseded":
-        await move({ type: "ended", outcome: "cancelled", why: "a newer message took its place", at: world.now() });
+        await move(
+          { type: "ended", outcome: "cancelled", why: "a newer message took its place", at: world.now() },
+          [],
+          [{ drop: "strikes", key: session.key }],
+        );
         events.emit({ type: "turn-ended", session: of, turn: id, outcome: "cancelled" });
         return false;
       case "cancelled":
@@ -172,11 +161,12 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
     running.join = false;
     const waiting = await parts.store.queuedTurns(session.id, limits.joinsMax);
     if (waiting.length === 0) return;
-    const ended = waiting.map((turn) => advanceTurn(turn, { type: "ended", outcome: "joined", at: world.now() }));
-    await record(
-      waiting.map((turn) => ({ type: "joined", message: turn.input })),
-      ended.map((turn) => ({ put: "turn", turn })),
-    );
+    const at = world.now();
+    const ended = waiting.map((turn) => advanceTurn(turn, { type: "ended", outcome: "joined", at }));
+    const entries = waiting.map((turn): Entry => ({ type: "joined", message: turn.input }));
+    const changes = ended.map((turn): Change => ({ put: "turn", turn }));
+    // One of them may have been cancelled at this moment; then they wait for their own turn.
+    if ((await tryRecord(entries, changes)) !== "committed") return;
     for (const turn of ended)
       events.emit({ type: "turn-ended", session: session.id, turn: turn.id, outcome: "joined" });
   }
@@ -189,9 +179,6 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
     running.steps++;
     if (step.type === "asked") return ask(step);
     const { text, calls, final } = step;
-    if (new Set(calls.map(({ call }) => call)).size < calls.length) {
-      return afterFailure({ type: "failed", retry: "later", why: "the agent gave two calls of one step the same id" });
-    }
     begunHere.clear();
     if (final && calls.length === 0) return end("replied", text, undefined, [step]);
     await record([step, ...intentOf(calls[0])]);
@@ -253,6 +240,10 @@ function turnRun(parts: Parts, outlet: Outlet, timers: Wakeable, running: Runnin
   }
 
   async function makeCalls(calls: readonly { readonly call: ToolCall; readonly mode: CallMode }[]): Promise<true> {
+    const [first] = calls;
+    // Stored with the step already, unless the tool has become a riskier one since.
+    const intent = first?.mode === "first" && !begunHere.has(first.call.call) ? intentOf(first.call) : [];
+    if (intent.length > 0) await record(intent);
     const made = await Promise.all(
       calls.map(async ({ call, mode }) => {
         const result = await runCall(parts, running, call, mode, keyOf(call));

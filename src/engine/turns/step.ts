@@ -9,6 +9,7 @@ import type { AgentJob, Step } from "../../ports/agent.ts";
 import { childOf, over } from "../abort.ts";
 import type { Parts } from "../parts.ts";
 import type { Draft } from "./drafts.ts";
+import { checkedStep } from "./checked.ts";
 import type { Running } from "./run.ts";
 
 export async function askAgent(
@@ -42,9 +43,9 @@ export async function askAgent(
     }
     return { type: "failed", retry: "later", why: "the agent gave no sign of life for too long" };
   };
-  const answer = agent
-    .step(job, step.signal)
-    .catch((error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }));
+  const answer = (async () => checkedStep(await agent.step(job, step.signal)))().catch(
+    (error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }),
+  );
   const given = await Promise.race([answer, silence()]);
   const aborted = abort.signal.aborted;
   step.abort(over);

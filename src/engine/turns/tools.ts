@@ -8,6 +8,7 @@ import { limits } from "../../core/limits.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { childOf, over } from "../abort.ts";
 import type { Parts } from "../parts.ts";
+import { checkedResult } from "./checked.ts";
 import type { Running } from "./run.ts";
 
 /** `aborted`: the turn is broken off; whatever the tool still does is taken up by the next attempt. */
@@ -42,11 +43,11 @@ async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolCon
   try {
     if (mode === "check") {
       const found = await tool.check?.(call.input, context);
-      if (found) return found;
+      if (found) return checkedResult(found);
       if (found === undefined)
         return { type: "unknown", why: "the gateway died while this ran and it cannot be checked" };
     }
-    return await tool.run(call.input, context);
+    return checkedResult(await tool.run(call.input, context));
   } catch (error) {
     // A tool that was told to stop has not failed: what became of it is up to its effect, at the next attempt.
     if (context.signal.aborted) return "aborted";

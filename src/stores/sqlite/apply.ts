@@ -3,7 +3,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { CommitResult } from "../../core/change.ts";
-import { constraintCode, resultCode } from "./open.ts";
+import { isTaken } from "./open.ts";
 import { type Row, expectOf, sqlOf, statementNames } from "./statements.ts";
 
 export type Commit = { readonly by: string; readonly rows: readonly Row[] };
@@ -54,8 +54,7 @@ export function applier(db: DatabaseSync): Applier {
 
   function afterFailure(error: unknown): Outcome {
     if (db.isTransaction) db.exec("ROLLBACK");
-    // A unique index said no: somebody else was there first.
-    if (resultCode(error) === constraintCode) return "conflict";
+    if (isTaken(error)) return "conflict";
     return error instanceof Error ? error : new Error(String(error));
   }
 

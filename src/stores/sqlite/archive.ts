@@ -7,7 +7,7 @@ import { sessionKey } from "../../core/session.ts";
 import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilter } from "../../ports/store.ts";
 import type { Desk } from "./desk.ts";
 import { reading } from "./open.ts";
-import { type Raw, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
+import { type Raw, toBoot, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
 
 /** Titles are the first words of a conversation. */
 const titleMax = 80;
@@ -100,6 +100,7 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
       const of = (sql: string) => Number(get(sql)?.["count"]);
       return countsOf(of);
     },
+    lastBoots: async (limit) => all("SELECT * FROM boots ORDER BY n DESC LIMIT ?", limit).map(toBoot),
     async backup(file) {
       await backup(db, file);
     },
@@ -139,23 +140,17 @@ const openItems: Readonly<Record<string, string>> = {
   dead: "INDEXED BY items_dead WHERE state = 'dead'",
 };
 
-function itemsBy(all: All, { turn, session, state, limit }: ItemFilter): readonly Raw[] {
+function itemsBy(all: All, { turn, state, limit }: ItemFilter): readonly Raw[] {
   // The id of a turn's item begins with the turn's id and a dot; "/" is the character after ".".
-  if (turn !== undefined)
+  if (turn !== undefined) {
     return all("SELECT * FROM items WHERE id > ? AND id < ? ORDER BY n LIMIT ?", `${turn}.`, `${turn}/`, limit);
-  const states =
-    state === "open" ? ["pending", "sending", "in-doubt"] : state === undefined || state === "delivered" ? [] : [state];
-  if (states.length === 0) {
-    const delivered = state === "delivered" ? " AND state = 'delivered'" : "";
-    const bySession = session === undefined ? "" : " AND session = ?";
-    const parameters = session === undefined ? [] : [session];
-    return all(`SELECT * FROM items WHERE 1${delivered}${bySession} ORDER BY n DESC LIMIT ?`, ...parameters, limit);
   }
-  const bySession = session === undefined ? "" : " AND session = ?";
-  const parameters = session === undefined ? [] : [session];
-  const found = states.flatMap((one) =>
-    all(`SELECT * FROM items ${openItems[one]}${bySession} ORDER BY n DESC LIMIT ?`, ...parameters, limit),
-  );
+  if (state === undefined || state === "delivered") {
+    const delivered = state === "delivered" ? "WHERE state = 'delivered'" : "";
+    return all(`SELECT * FROM items ${delivered} ORDER BY n DESC LIMIT ?`, limit);
+  }
+  const states = state === "open" ? ["pending", "sending", "in-doubt"] : [state];
+  const found = states.flatMap((one) => all(`SELECT * FROM items ${openItems[one]} ORDER BY n DESC LIMIT ?`, limit));
   return found.toSorted((a, b) => Number(b["n"]) - Number(a["n"])).slice(0, limit);
 }
 

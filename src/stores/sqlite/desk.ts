@@ -29,7 +29,13 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
   const closed = Promise.withResolvers<void>();
   let outgoing: Commit[] = [];
   let isThere = false;
+  let isClosing = false;
   let gone: Fault | null = null;
+
+  /** Nothing can be written any more in this life; the next start takes everything up. */
+  function lost(why: string): Fault {
+    return new Fault("store-broken", `The writer of ${file} is gone (${why}). Start the gateway again.`);
+  }
 
   function fail(error: Fault): void {
     gone ??= error;
@@ -43,7 +49,7 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
   }
 
   worker.on("message", (reply: Reply) => {
-    if ("failed" in reply) return fail(fromNote(reply.failed));
+    if ("failed" in reply) return fail(lost(reply.failed.message));
     if ("closed" in reply) return closed.resolve();
     if (!isThere) moveIn();
     for (const answer of reply.answers) {
@@ -52,10 +58,8 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
       else one?.resolve(answer as never);
     }
   });
-  worker.on("error", (error) =>
-    fail(new Fault("store-failed", `The writer of ${file} broke: ${String(error)}`, error)),
-  );
-  worker.on("exit", () => fail(closedFault(file)));
+  worker.on("error", (error) => fail(lost(String(error))));
+  worker.on("exit", () => fail(isClosing ? new Fault("store-closed", `${file} is closed`) : lost("its thread ended")));
 
   function post(): void {
     if (outgoing.length === 0) return;
@@ -88,6 +92,7 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
       });
     },
     async close() {
+      isClosing = true;
       if (gone === null && isThere) {
         post();
         worker.postMessage({ close: true } satisfies Request);
@@ -123,10 +128,6 @@ export function openInlineDesk(db: DatabaseSync, file: string): Desk {
     },
     close: async () => undefined,
   };
-}
-
-export function closedFault(file: string): Fault {
-  return new Fault("store-closed", `${file} is closed`);
 }
 
 /** From the sources the writer is this folder's file; in the bundle it is an entry of its own beside the others. */

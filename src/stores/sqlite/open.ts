@@ -161,11 +161,14 @@ function pragma(db: DatabaseSync, text: string): unknown {
 }
 
 /** SQLite's primary result code of an error; 0 when it is not one of SQLite's. */
-export function resultCode(error: unknown): number {
+function resultCode(error: unknown): number {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
 }
 
-export const constraintCode = 19;
+/** A unique index said no: somebody else was there first (SQLITE_CONSTRAINT_UNIQUE and _PRIMARYKEY). */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && (error.errcode === 2067 || error.errcode === 1555);
+}
 
 export function toFault(error: unknown, file: string): Fault {
   const text = error instanceof Error ? error.message : String(error);
@@ -181,6 +184,8 @@ export function toFault(error: unknown, file: string): Fault {
       return damaged(file, text, error);
     case 10:
       return isShortRead(error) ? damaged(file, "it is cut short", error) : failing(file, text, error);
+    case 19:
+      return new Fault("store-refused", `${file} refused a row (${text}). This is a mistake of ours.`, error);
     case 8:
     case 14:
       return new Fault(

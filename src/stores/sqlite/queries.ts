@@ -11,7 +11,6 @@ export const engineQueries = {
   deadBoots: `SELECT * FROM boots WHERE live = 0 AND id IN (
     SELECT boot FROM turns INDEXED BY turns_running WHERE state = 'running'
     UNION SELECT boot FROM items INDEXED BY items_sending WHERE state = 'sending')`,
-  lastBoots: "SELECT * FROM boots ORDER BY n DESC LIMIT ?",
   sessionOf: "SELECT * FROM sessions INDEXED BY sessions_live WHERE key = ? AND ended_at = 0",
   session: "SELECT * FROM sessions WHERE id = ?",
   runnable: `SELECT sessions.* FROM (
@@ -22,11 +21,10 @@ export const engineQueries = {
     "SELECT * FROM turns INDEXED BY turns_ready WHERE session = ? AND state IN ('queued', 'parked') ORDER BY n LIMIT 1",
   queuedTurns: `SELECT * FROM turns INDEXED BY turns_ready
     WHERE session = ? AND state IN ('queued', 'parked') AND state = 'queued' AND attempt = 0 ORDER BY n LIMIT ?`,
-  runningTurn: "SELECT * FROM turns INDEXED BY turns_running WHERE session = ? AND state = 'running'",
   heldTurns: "SELECT * FROM turns INDEXED BY turns_running WHERE state = 'running' AND boot = ? ORDER BY n",
   waitingTurns: "SELECT * FROM turns INDEXED BY turns_waiting WHERE session = ? AND state = 'waiting' ORDER BY n",
   waitingFor:
-    "SELECT * FROM turns INDEXED BY turns_waiting WHERE state = 'waiting' AND json_extract(now, '$.question') = ? LIMIT 1",
+    "SELECT * FROM turns INDEXED BY turns_question WHERE state = 'waiting' AND json_extract(now, '$.question') = ? LIMIT 1",
   turn: "SELECT * FROM turns WHERE id = ?",
   journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
   journalTail: "SELECT entry FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?",
@@ -69,18 +67,17 @@ export function engineReads(db: DatabaseSync): Reads {
   const strikes = one(q.strikes, (raw) => raw["strikes"] as number);
   return {
     deadBoots: many(q.deadBoots, toBoot),
-    lastBoots: many(q.lastBoots, toBoot),
     sessionOf: one(q.sessionOf, toSession),
     session: one(q.session, toSession),
     runnable: many(q.runnable, toSession),
     nextTurn: one(q.nextTurn, toTurn),
     queuedTurns: many(q.queuedTurns, toTurn),
-    runningTurn: one(q.runningTurn, toTurn),
     heldTurns: many(q.heldTurns, toTurn),
     async openQuestions(session) {
       const found = [];
       for (const turn of await waitingTurns(session)) {
-        const asked = (await journalOf(turn.id)).findLast((entry) => entry.type === "asked");
+        // A waiting turn has said nothing since it asked.
+        const asked = (await journalTail(turn.id, 1))[0];
         if (asked?.type === "asked") found.push({ turn: turn.id, question: asked.question, choices: asked.choices });
       }
       return found;

@@ -47,6 +47,7 @@ CREATE TABLE turns(
 CREATE INDEX turns_ready ON turns(session, n) WHERE state IN ('queued', 'parked');
 CREATE UNIQUE INDEX turns_running ON turns(session) WHERE state = 'running';
 CREATE INDEX turns_waiting ON turns(session, n) WHERE state = 'waiting';
+CREATE INDEX turns_question ON turns(json_extract(now, '$.question')) WHERE state = 'waiting';
 
 CREATE TABLE entries(
   turn TEXT NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, entry TEXT NOT NULL,

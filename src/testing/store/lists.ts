@@ -116,7 +116,6 @@ function turnListTests(open: OpenStore): void {
     assert.equal(await found({ limit: 5, state: "open" }), "s2 queued, s2 parked, s2 running, s2 waiting, s1 queued");
     for (const { state } of turnStates) {
       assert.equal(await found({ limit: 10, state }), `s2 ${state}, s1 ${state}`);
-      assert.equal(await found({ limit: 10, state, session: s1 }), `s1 ${state}`);
     }
     assert.equal(await found({ limit: 10, session: sessionId("none") }), "");
   });
@@ -136,18 +135,16 @@ function turnListTests(open: OpenStore): void {
 }
 
 function itemListTests(open: OpenStore): void {
-  test("items: by session and state the newest first; of a turn in the order of its parts", async (t) => {
+  test("items: by state the newest first; of a turn in the order of its parts", async (t) => {
     const { store } = await started(t, open);
     await write(store, oneOfEach("s1"));
     await write(store, oneOfEach("s2"));
     const found = async (filter: Parameters<typeof store.items>[0]): Promise<string> =>
       (await store.items(filter)).map((one) => `${one.session} ${one.text}`).join(", ");
     assert.equal(await found({ limit: 2 }), "s2 pending, s2 sending");
-    assert.equal(await found({ limit: 10, session: s1, state: "open" }), "s1 pending, s1 sending, s1 in-doubt");
-    assert.equal(await found({ limit: 10, session: s1 }), "s1 pending, s1 sending, s1 in-doubt, s1 dead, s1 delivered");
+    assert.equal(await found({ limit: 3, state: "open" }), "s2 pending, s2 sending, s2 in-doubt");
     for (const { state } of itemStates) {
       assert.equal(await found({ limit: 10, state }), `s2 ${state}, s1 ${state}`);
-      assert.equal(await found({ limit: 10, state, session: s1 }), `s1 ${state}`);
     }
     const parts = await store.items({ limit: 10, turn: turnId("s1 done") });
     assert.deepEqual(

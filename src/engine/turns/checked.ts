@@ -1,0 +1,42 @@
+// What agents and tools hand over is looked at before it goes to the store: a value that cannot be stored is their
+// failure, told to them or to the user, and never ours.
+
+import { sentenceOf } from "../../core/fault.ts";
+import type { ToolResult } from "../../core/journal.ts";
+import type { Step } from "../../ports/agent.ts";
+
+export function checkedStep(step: Step): Step {
+  const wrong = whatIsWrong(step) ?? whyNotStorable(step);
+  if (wrong === null) return step;
+  return { type: "failed", retry: "later", why: `the agent's step cannot be used: ${wrong}` };
+}
+
+export function checkedResult(result: ToolResult): ToolResult {
+  const wake = result.type === "ok" ? result.wake : undefined;
+  const badWake = wake !== undefined && !(Number.isSafeInteger(Math.floor(wake.at)) && typeof wake.text === "string");
+  const wrong = badWake ? "its wake-up has no proper time and text" : whyNotStorable(result);
+  return wrong === null ? result : { type: "failed", why: `its result cannot be used: ${wrong}` };
+}
+
+function whatIsWrong(step: Step): string | null {
+  if (step.type === "failed") return null;
+  if (typeof step.text !== "string") return "it has no text";
+  if (step.type === "asked") {
+    if (!Number.isSafeInteger(Math.floor(step.until))) return "its question has no proper end";
+    return step.choices.every((one) => typeof one === "string") ? null : "its choices are not all text";
+  }
+  const ids = new Set(step.calls.map(({ call }) => call));
+  if (ids.size < step.calls.length) return "two of its calls have the same id";
+  return step.calls.every(({ call, tool }) => typeof call === "string" && typeof tool === "string")
+    ? null
+    : "a call has no id or no tool";
+}
+
+function whyNotStorable(value: unknown): string | null {
+  try {
+    JSON.stringify(value);
+    return null;
+  } catch (error) {
+    return sentenceOf(error);
+  }
+}
