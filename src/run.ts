@@ -134,12 +134,15 @@ function greet(output: Output, gate: Gateway, { version, config }: Parts, link: 
   output.out(`Everturn ${version} is running.`);
   output.out(`${config.platforms.web === false ? "Control" : "Web chat"}: ${link}`);
   output.out("The offline agent answers, because no model is set. Ctrl-C stops the gateway; nothing is lost by it.");
-  if (turns + items > 0)
-    output.out(`Took over ${count(turns, "unfinished turn")} and ${count(items, "message")} from the last run.`);
+  const rest = [
+    ...(turns > 0 ? [count(turns, "unfinished conversation")] : []),
+    ...(items > 0 ? [count(items, "reply", "replies")] : []),
+  ];
+  if (rest.length > 0) output.out(`Goes on with what the last run left: ${rest.join(" and ")}.`);
 }
 
-function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? "" : "s"}`;
+function count(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
 }
 
 function tell(world: World, event: GatewayEvent): void {

@@ -62,7 +62,8 @@ export function connectGateway(place: Place): Client {
 }
 
 export function notRunning(home: string, cause?: unknown): Fault {
-  return new Fault("not-found", `No gateway is running for ${home}. Start one with \`everturn gateway run\`.`, cause);
+  const start = `everturn gateway run --home ${home}`;
+  return new Fault("not-found", `No gateway is running for ${home}. Start one with \`${start}\`.`, cause);
 }
 
 function whereabouts({ stateFile, home }: Place): Whereabouts {

@@ -32,12 +32,13 @@ export type SessionView = {
   readonly address: string;
   readonly platform: string;
   readonly chat: string;
-  readonly title: string;
   readonly createdAt: number;
   readonly activeAt: number;
   /** Set when the user started over. */
   readonly endedAt: number | null;
-  readonly lastN: number;
+  /** In lists only: its first words, and the number of its last message. */
+  readonly title?: string;
+  readonly lastN?: number;
 };
 
 export type TurnView = {

@@ -37,11 +37,10 @@ export function toSession(session: Session | SessionLine): SessionView {
     address: formatAddress(address),
     platform: address.platform,
     chat: address.chat,
-    title: "title" in session ? session.title : "",
     createdAt,
     activeAt,
     endedAt,
-    lastN: "lastN" in session ? session.lastN : 0,
+    ...("title" in session ? { title: session.title, lastN: session.lastN } : {}),
   };
 }
 

@@ -60,15 +60,20 @@ function helpText(): string {
 
 async function statusText(parts: Parts, lane: Lane): Promise<string> {
   const { running } = lane;
-  const queued = await parts.store.queuedTurns(lane.session.id, 100);
-  const waits =
-    queued.length === 0
-      ? "Nothing waits."
-      : `${queued.length} more ${queued.length === 1 ? "message waits" : "messages wait"}.`;
-  if (running === null || running === "starting") return `I am not working on anything here. ${waits}`;
+  const { length: queued } = await parts.store.queuedTurns(lane.session.id, 100);
+  const { length: asked } = await parts.store.openQuestions(lane.session.id);
+  const waits = [
+    ...(queued > 0 ? [`${queued} more ${queued === 1 ? "message waits" : "messages wait"}.`] : []),
+    ...(asked > 0
+      ? [`${asked === 1 ? "A question of mine waits" : `${asked} questions of mine wait`} for an answer.`]
+      : []),
+  ];
+  if (waits.length === 0) waits.push("Nothing waits.");
+  if (running === null || running === "starting") return ["I am not working on anything here.", ...waits].join(" ");
   const { now } = running.turn;
   const seconds = now.state === "running" ? Math.round((parts.world.now() - now.startedAt) / 1000) : 0;
-  return `I have been working for ${seconds} s and finished ${running.steps} ${running.steps === 1 ? "step" : "steps"}. ${waits}`;
+  const steps = `${running.steps} ${running.steps === 1 ? "step" : "steps"}`;
+  return [`I have been working for ${seconds} s and finished ${steps}.`, ...waits].join(" ");
 }
 
 /** Ends what runs, or else what waits for an answer; the session stays. */

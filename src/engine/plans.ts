@@ -42,13 +42,11 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
     return { put: "active", session: lane.session.id, at: world.now() };
   }
 
-  function wordsOf(inbound: Inbound, lane: Lane, turn: TurnId): Change {
-    const role = inbound.body.kind === "timer" ? "notice" : "user";
-    const { key, body } = inbound;
-    return {
-      put: "message",
-      message: { key, session: lane.session.id, turn, role, text: textOf(body), at: world.now() },
-    };
+  /** What a user said; a timer says nothing, its answer does. */
+  function wordsOf({ key, body }: Inbound, lane: Lane, turn: TurnId): readonly Change[] {
+    if (body.kind === "timer") return [];
+    const message = { key, session: lane.session.id, turn, role: "user", text: textOf(body), at: world.now() } as const;
+    return [{ put: "message", message }];
   }
 
   /** Starts the turn at once where the lane allows it, else leaves it in the store behind others. */
@@ -97,7 +95,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
       lane,
       turn,
       true,
-      [inboxOf(inbound, turn.id), sessionOf(lane), wordsOf(inbound, lane, turn.id)],
+      [inboxOf(inbound, turn.id), sessionOf(lane), ...wordsOf(inbound, lane, turn.id)],
       [],
     );
   }
@@ -112,7 +110,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
     const before: Change[] = [
       inboxOf(inbound, turn.id),
       sessionOf(lane),
-      ...(answer.choice === null ? [] : [wordsOf(inbound, lane, turn.id)]),
+      ...wordsOf(inbound, lane, turn.id),
       { put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry },
       { drop: "timer", id: answer.question },
     ];
@@ -134,7 +132,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
       changes: [
         inboxOf(inbound, turn.id),
         sessionOf(lane),
-        wordsOf(inbound, lane, turn.id),
+        ...wordsOf(inbound, lane, turn.id),
         { put: "turn", turn: done },
         ...reply.changes,
         ...obeyed.changes,

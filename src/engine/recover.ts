@@ -11,6 +11,7 @@ import { type Parts, platformOf, settingsOf } from "./parts.ts";
 import { writeReply } from "./outbox/replies.ts";
 
 export type Recovered = {
+  /** Conversations with unfinished turns, parked or cut short. */
   readonly turns: number;
   readonly items: number;
   readonly hold: TurnId | null;
@@ -34,7 +35,7 @@ export async function recover(parts: Parts, self: Boot): Promise<Recovered | nul
     if (result !== "committed") throw new Bug(`recovery was refused: ${result}`);
   }
   const runnable = await store.runnable();
-  return { turns: turns.count, items: items.length, hold: turns.hold, runnable, sendable: await store.sendable() };
+  return { turns: runnable.length, items: items.length, hold: turns.hold, runnable, sendable: await store.sendable() };
 }
 
 async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
@@ -56,10 +57,16 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
     const session = sessions.get(turn.id);
     if (session === undefined) throw new Bug(`no session for turn ${turn.id}`);
     changes.push({ put: "turn", turn });
-    if (type === "convicted") changes.push({ drop: "strikes", key: session.key }, ...sorry(parts, session, turn.id));
-    else if (strikes > 0) changes.push({ put: "strikes", key: session.key, strikes });
+    if (type === "convicted") {
+      parts.world.log("warn", "a turn was given up: the gateway died each time while working on it", {
+        turn: turn.id,
+        session: session.id,
+        deaths: strikes,
+      });
+      changes.push({ drop: "strikes", key: session.key }, ...sorry(parts, session, turn.id));
+    } else if (strikes > 0) changes.push({ put: "strikes", key: session.key, strikes });
   }
-  return { changes, hold, count: turns.length };
+  return { changes, hold };
 }
 
 /** The answer of a turn that was given up. */

@@ -99,7 +99,12 @@ async function ask(job: AgentJob): Promise<Step> {
   const answered = job.journal.findLast((entry) => entry.type === "answered");
   if (answered?.type !== "answered") {
     const until = (job.now() + 7 * dayMs) as Instant;
-    return { type: "asked", text: "What shall it be?", choices: ["tea", "coffee", "water"], until };
+    return {
+      type: "asked",
+      text: "What shall it be? Choose one, or say it in your own words.",
+      choices: ["tea", "coffee", "water"],
+      until,
+    };
   }
   if (answered.choice === null) return final("Nobody answered, so I let it be.");
   return final(`You chose **${answered.choice}**. I would have waited for days, through any restart.`);
@@ -112,7 +117,7 @@ async function remind(job: AgentJob, found: RegExpExecArray): Promise<Step> {
     return final(`I will remind you in ${found[1]} ${found[2]}, also if I am restarted meanwhile.`);
   }
   const unit = unitMs[(found[2] ?? "s").charAt(0).toLowerCase()] ?? 1_000;
-  const input = { at: job.now() + Number(found[1]) * unit, text: found[3] || "you asked me to" };
+  const input = { at: job.now() + Number(found[1]) * unit, text: found[3] || "it is time" };
   return { type: "said", text: "", calls: [{ call: "1", tool: "remind", input }], final: false };
 }
 

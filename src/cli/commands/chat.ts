@@ -32,7 +32,9 @@ export async function chat(context: Context): Promise<number> {
   await following;
   if (out.unconfirmed > 0)
     context.output.err(
-      `${out.unconfirmed} of your messages were not confirmed by the gateway; say them again next time.`,
+      out.unconfirmed === 1
+        ? "One of your messages was not confirmed by the gateway; say it again next time."
+        : `${out.unconfirmed} of your messages were not confirmed by the gateway; say them again next time.`,
     );
   return code;
 }
@@ -74,7 +76,7 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
       output.out(paint(output, "dim", "Type a message and press Enter. /help shows commands, Ctrl-D ends the chat."));
       typing.prompt();
       typing.on("line", (line) => {
-        typing.prompt();
+        show.entered(line);
         if (line.trim() === "") return;
         if (line.trim() === "/quit" || line.trim() === "/exit") return typing.close();
         void out.send(line).then((sent) => {

@@ -40,7 +40,10 @@ function toText(context: Context, status: StatusReply & { readonly link: string 
       ["platforms", status.platforms.map(platformText).join(", ") || "none"],
       ...(taken
         ? ([
-            ["took over", `${status.recovered.turns} turns and ${status.recovered.items} messages from the last run`],
+            [
+              "took over",
+              `unfinished turns: ${status.recovered.turns}, replies: ${status.recovered.items}, from the last run`,
+            ],
           ] as const)
         : []),
     ],

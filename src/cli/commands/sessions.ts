@@ -84,7 +84,7 @@ function idOf(context: Context): string {
 }
 
 function titleOf(session: SessionView): string {
-  return `${session.endedAt === null ? "" : "(ended) "}${oneLine(session.title)}`;
+  return `${session.endedAt === null ? "" : "(ended) "}${oneLine(session.title ?? "")}`;
 }
 
 function messageText(context: Context, message: Message): string {

@@ -9,6 +9,8 @@ export type Terminal = NodeJS.WriteStream;
 export type Screen = {
   /** Stays on the screen. */
   say(text: string): void;
+  /** A line was entered: it goes above the draft, where what was said is. */
+  entered(line: string): void;
   /** Rewritten by the next one; null takes it away. */
   draft(text: string | null): void;
 };
@@ -37,6 +39,15 @@ export function screen(terminal: Terminal, typing: Interface, output: Pick<Outpu
   }
 
   return {
+    entered(line) {
+      const shown = `${typing.getPrompt()}${line}`;
+      const rows = Math.max(1, Math.ceil(widthOf(shown) / Math.max(1, terminal.columns)));
+      moveCursor(terminal, 0, -(rows + draftLines.length));
+      cursorTo(terminal, 0);
+      clearScreenDown(terminal);
+      terminal.write(`${shown}\n`);
+      draw();
+    },
     say(text) {
       clear();
       terminal.write(`${text}\n`);

@@ -44,11 +44,13 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
 
   function toLine(raw: Raw): SessionLine {
     const session = toSession(raw);
-    const first = get(
-      "SELECT substr(text, 1, ?) AS title FROM messages INDEXED BY messages_session WHERE session = ? AND role = 'user' ORDER BY n LIMIT 1",
-      titleMax,
-      session.id,
-    );
+    const firstWords = (of: string) =>
+      get(
+        `SELECT substr(text, 1, ?) AS title FROM messages INDEXED BY messages_session WHERE session = ? AND ${of} ORDER BY n LIMIT 1`,
+        titleMax,
+        session.id,
+      );
+    const first = firstWords("role = 'user' AND text NOT LIKE '/%'") ?? firstWords("role <> 'user'");
     const last = get("SELECT max(n) AS n FROM messages INDEXED BY messages_session WHERE session = ?", session.id);
     return { ...session, title: (first?.["title"] ?? "") as string, lastN: Number(last?.["n"] ?? 0) };
   }
