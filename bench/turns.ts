@@ -7,31 +7,33 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Change } from "../src/core/change.ts";
 import { openConnection } from "../src/stores/sqlite/open.ts";
-import { expectOf, sqlOf, statementNames, toRow } from "../src/stores/sqlite/statements.ts";
+import { type Row, expectOf, sqlOf, statementNames, toRow } from "../src/stores/sqlite/statements.ts";
 import { median, openBench } from "./load.ts";
 
 const atOnce = 64;
-const turns = 4_096;
+const turnsEach = 256;
 const pairs = 5;
 
-async function ours(record: boolean): Promise<{ perSecond: number; delayP99Ms: number; commits: Change[][] }> {
+async function ours(
+  record: boolean,
+): Promise<{ perSecond: number; delayP99Ms: number; warm: Change[][]; commits: Change[][] }> {
   const bench = await openBench(record);
   let next = 0;
   const user = async (chat: string, count: number) => {
     for (let i = 0; i < count; i++) await bench.users.ask(chat, `k${next++}`);
   };
   const everybody = (count: number) => Promise.all(Array.from({ length: atOnce }, (_, i) => user(`c${i}`, count)));
-  await everybody(4); // warm
-  bench.commits.length = 0;
+  await everybody(4);
+  const warm = bench.commits.splice(0);
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const from = performance.now();
-  await everybody(turns / atOnce);
-  const perSecond = turns / ((performance.now() - from) / 1_000);
+  await everybody(turnsEach);
+  const perSecond = (turnsEach * atOnce) / ((performance.now() - from) / 1_000);
   delay.disable();
   const commits = [...bench.commits];
   await bench.stop();
-  return { perSecond, delayP99Ms: delay.percentile(99) / 1e6 - 5, commits };
+  return { perSecond, delayP99Ms: delay.percentile(99) / 1e6 - 5, warm, commits };
 }
 
 /** All statements of a turn in the order of a turn; those of a session's first turn included as they came. */
@@ -54,21 +56,22 @@ function turnOf(change: Change): string | null {
   return change.put === "item" ? change.item.turn : null;
 }
 
-function bare(recorded: readonly Change[][]): number {
+/** `before` makes the sessions that the timed turns belong to. */
+function bare(before: readonly Change[], turns: readonly Change[][]): number {
   const folder = mkdtempSync(join(tmpdir(), "everturn-bare-"));
   const db = openConnection(join(folder, "state.db"), "write");
   const statements = statementNames.map((name) => ({ run: db.prepare(sqlOf(name)), expect: expectOf(name) }));
-  const rows = recorded.map((changes) => changes.map(toRow));
+  const apply = ([number, ...parameters]: Row) => {
+    const statement = statements[number];
+    if (statement?.expect === "check") statement.run.get(...parameters.slice(0, 2));
+    else statement?.run.run(...parameters);
+  };
+  for (const change of before) apply(toRow(change));
+  const rows = turns.map((changes) => changes.map(toRow));
   const from = performance.now();
   for (let i = 0; i < rows.length; i += atOnce) {
     db.exec("BEGIN IMMEDIATE");
-    for (const turn of rows.slice(i, i + atOnce)) {
-      for (const [number, ...parameters] of turn) {
-        const statement = statements[number];
-        if (statement?.expect === "check") statement.run.get(...parameters.slice(0, 2));
-        else statement?.run.run(...parameters);
-      }
-    }
+    for (const turn of rows.slice(i, i + atOnce)) for (const row of turn) apply(row);
     db.exec("COMMIT");
   }
   const perSecond = rows.length / ((performance.now() - from) / 1_000);
@@ -86,11 +89,13 @@ export type TurnFigures = {
 };
 
 export async function measureTurns(): Promise<TurnFigures> {
-  const recorded = byTurn((await ours(true)).commits);
-  bare(recorded);
+  const recorded = await ours(true);
+  const before = recorded.warm.flat();
+  const turns = byTurn(recorded.commits);
+  bare(before, turns);
   const found: { ours: number; bare: number; delay: number }[] = [];
   for (let pair = 0; pair < pairs; pair++) {
-    const limit = bare(recorded);
+    const limit = bare(before, turns);
     const own = await ours(false);
     found.push({ ours: own.perSecond, bare: limit, delay: own.delayP99Ms });
   }

@@ -14,7 +14,7 @@ export function realWorld(log: World["log"]): World {
     now: () => Date.now() as Instant,
     sleep,
     id: nextId,
-    chance: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+    chance: () => Math.random(),
     log,
   };
 }
@@ -42,32 +42,32 @@ function nap(ms: number, signal: AbortSignal): Promise<void> {
 /** 32 letters and digits that sort like their numbers and cannot be misread for one another. */
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 const timeDigits = 9;
-const restDigits = 11;
+const randomDigits = 6;
+const countDigits = 5;
+const countMax = 32 ** countDigits;
 
-/** `time` in milliseconds, then a number that starts at random and grows by one within the same millisecond. */
+/** Milliseconds, then what keeps two processes apart, then a count within the same millisecond. */
 export function idsFrom(now: () => number, random: (size: number) => Buffer): () => string {
   let time = 0;
-  let rest = 0n;
-  const restMax = 1n << BigInt(restDigits * 5);
+  let count = 0;
+  let prefix = "";
+
+  function begin(at: number): void {
+    time = at;
+    count = 0;
+    prefix = encode(at, timeDigits) + encode(random(4).readUInt32BE() % 32 ** randomDigits, randomDigits);
+  }
+
   return () => {
     const at = now();
-    if (at > time) {
-      time = at;
-      // The top bit is free, so that there is always room to count up.
-      rest = BigInt(`0x${random(8).toString("hex")}`) % (restMax / 2n);
-    } else {
-      rest += 1n;
-    }
-    if (rest >= restMax) {
-      time += 1;
-      rest = 0n;
-    }
-    return encode(BigInt(time), timeDigits) + encode(rest, restDigits);
+    if (at > time) begin(at);
+    else if (count === countMax) begin(time + 1);
+    return prefix + encode(count++, countDigits);
   };
 }
 
-function encode(value: bigint, length: number): string {
+function encode(value: number, length: number): string {
   let text = "";
-  for (let left = value, i = 0; i < length; i++, left /= 32n) text = `${digits[Number(left % 32n)]}${text}`;
+  for (let left = value, i = 0; i < length; i++, left = Math.floor(left / 32)) text = `${digits[left % 32]}${text}`;
   return text;
 }

@@ -48,7 +48,8 @@ test("without a gateway every way of finding none says how to start one", async 
   const at = place(t);
   const isPlain = (error: unknown) =>
     error instanceof Fault &&
-    error.message === `No gateway is running for ${at.home}. Start one with \`everturn gateway run --home ${at.home}\`.`;
+    error.message ===
+      `No gateway is running for ${at.home}. Start one with \`everturn gateway run --home ${at.home}\`.`;
   assert.throws(() => connectGateway(at), isPlain);
   writeFileSync(at.stateFile, "{");
   assert.throws(() => connectGateway(at), isPlain);

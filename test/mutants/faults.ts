@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "no fence",
     file: "src/stores/sqlite/apply.ts",
-    find: 'if (liveBoot.get(by) === undefined) return { result: "fenced", written: false };',
+    find: 'if (!live.has(by) && liveBoot.get(by) === undefined) return { result: "fenced", written: false };',
     replace: "",
   },
   {

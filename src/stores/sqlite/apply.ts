@@ -20,8 +20,10 @@ export function applier(db: DatabaseSync): Applier {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
 
-  function applyOne({ by, rows }: Commit): Applied {
-    if (liveBoot.get(by) === undefined) return { result: "fenced", written: false };
+  /** `live` remembers the boots found alive in this transaction. */
+  function applyOne({ by, rows }: Commit, live: Set<string>): Applied {
+    if (!live.has(by) && liveBoot.get(by) === undefined) return { result: "fenced", written: false };
+    live.add(by);
     let written = false;
     for (const [number, ...parameters] of rows) {
       const statement = statements[number];
@@ -43,7 +45,7 @@ export function applier(db: DatabaseSync): Applier {
   function applyAlone(one: Commit): Outcome {
     try {
       begin.run();
-      const { result } = applyOne(one);
+      const { result } = applyOne(one, new Set());
       if (result === "committed") commit.run();
       else db.exec("ROLLBACK");
       return result;
@@ -62,7 +64,8 @@ export function applier(db: DatabaseSync): Applier {
     if (batch.length === 0) return [];
     try {
       begin.run();
-      const applied = batch.map(applyOne);
+      const live = new Set<string>();
+      const applied = batch.map((one) => applyOne(one, live));
       // A refused commit that had written something can only be undone together with its neighbours.
       if (applied.every(({ result, written }) => result === "committed" || !written)) {
         commit.run();

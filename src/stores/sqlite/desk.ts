@@ -16,6 +16,12 @@ export interface Desk {
   close(): Promise<void>;
 }
 
+/**
+ * Commits of one tick travel together, but not more than this: the disk is to work while a long tick is still being
+ * computed. Whatever waits when the writer is free shares one transaction in any case.
+ */
+const togetherMax = 16;
+
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
 /**
@@ -82,6 +88,7 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
       return enter(() => {
         outgoing.push(commit);
         if (outgoing.length === 1) setImmediate(post);
+        else if (outgoing.length === togetherMax) post();
       });
     },
     order(order) {
