@@ -19,8 +19,8 @@ export type Recovered = {
   readonly sendable: readonly SessionId[];
 };
 
-/** Every step leaves an entry that is progress, so this much of a journal shows whether there was any. */
-const tailMax = 50;
+/** How much of a journal is read to see whether its last run got anything done: mostly its end tells. */
+const tails = [3, 50];
 
 /** Null when another boot took over meanwhile. */
 export async function recover(parts: Parts, self: Boot): Promise<Recovered | null> {
@@ -47,8 +47,8 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
       const session = await store.session(turn.session);
       if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
       sessions.set(turn.id, session);
-      const tail = await store.journalTail(turn.id, tailMax);
-      held.push({ turn, boot, progressed: madeProgress(tail), strikes: await store.strikes(session.key) });
+      const progressed = await gotSomething(parts, turn.id);
+      held.push({ turn, boot, progressed, strikes: await store.strikes(session.key) });
     }
   }
   const { turns, hold } = decideTurns(held, self.machine, world.now());
@@ -67,6 +67,15 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
     } else if (strikes > 0) changes.push({ put: "strikes", key: session.key, strikes });
   }
   return { changes, hold };
+}
+
+async function gotSomething({ store }: Parts, turn: TurnId): Promise<boolean> {
+  for (const limit of tails) {
+    const tail = await store.journalTail(turn, limit);
+    if (madeProgress(tail)) return true;
+    if (tail.length < limit || tail.some((entry) => entry.type === "resumed")) return false;
+  }
+  return false;
 }
 
 /** The answer of a turn that was given up. */

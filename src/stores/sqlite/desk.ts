@@ -22,6 +22,9 @@ export interface Desk {
  */
 const togetherMax = 16;
 
+/** The commits of a recovery, which nothing else competes with. */
+const recoveryCommits = 2;
+
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
 /**
@@ -35,6 +38,7 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
   const closed = Promise.withResolvers<void>();
   let outgoing: Commit[] = [];
   let isThere = false;
+  let made = 0;
   let isClosing = false;
   let gone: Fault | null = null;
 
@@ -84,7 +88,8 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
 
   return {
     commit(commit) {
-      if (!isThere && gone === null) return afterwards(here.commit(commit));
+      if (!isThere && gone === null)
+        return ++made > recoveryCommits ? afterwards(here.commit(commit)) : here.commit(commit);
       return enter(() => {
         outgoing.push(commit);
         if (outgoing.length === 1) setImmediate(post);
@@ -92,7 +97,7 @@ export function openThreadDesk(db: DatabaseSync, file: string): Desk {
       });
     },
     order(order) {
-      if (!isThere && gone === null) return afterwards(here.order(order));
+      if (!isThere && gone === null) return here.order(order);
       return enter(() => {
         post();
         worker.postMessage({ order } satisfies Request);
