@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFi
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildProgram } from "../scripts/build.ts";
@@ -37,6 +38,10 @@ async function planted(t: TestContext): Promise<string> {
   return folder;
 }
 
+function loadedSoFar(folder: string): readonly string[] {
+  return readFileSync(join(folder, "loaded.txt"), "utf8").trim().split("\n");
+}
+
 /** Resolves with what was loaded when the gateway had said that it is running, and was asked whether it is ready. */
 async function loadedUntilReady(t: TestContext, folder: string): Promise<readonly string[]> {
   const environment = { ...process.env, EVERTURN_HOME: join(folder, "home"), EVERTURN_CONTROL__PORT: "0" };
@@ -55,8 +60,13 @@ async function loadedUntilReady(t: TestContext, folder: string): Promise<readonl
   for await (const line of createInterface({ input: gateway.stdout })) {
     const origin = /http:\/\/[\w.:[\]]+/.exec(line)?.[0];
     if (origin === undefined) continue;
-    const loaded = readFileSync(join(folder, "loaded.txt"), "utf8").trim().split("\n");
     assert.equal((await fetch(`${origin}/readyz`)).status, 200);
+    // The writer's thread may stand a little later; its code is counted all the same.
+    let loaded = loadedSoFar(folder);
+    while (!loaded.some((url) => url.endsWith("/writer.js"))) {
+      await sleep(20);
+      loaded = loadedSoFar(folder);
+    }
     return loaded.map((url) => fileURLToPath(url));
   }
   throw new Error(`the gateway ended before it was ready: ${said}`);

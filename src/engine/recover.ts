@@ -19,8 +19,9 @@ export type Recovered = {
   readonly sendable: readonly SessionId[];
 };
 
-/** How much of a journal is read to see whether its last run got anything done: mostly its end tells. */
-const tails = [3, 50];
+/** How much of a journal is read to see whether its last run got anything done: mostly its very end tells. */
+const endOf = 3;
+const moreOf = 50;
 
 /** Null when another boot took over meanwhile. */
 export async function recover(parts: Parts, self: Boot): Promise<Recovered | null> {
@@ -70,7 +71,7 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
 }
 
 async function gotSomething({ store }: Parts, turn: TurnId): Promise<boolean> {
-  for (const limit of tails) {
+  for (const limit of [endOf, moreOf]) {
     const tail = await store.journalTail(turn, limit);
     if (madeProgress(tail)) return true;
     if (tail.length < limit || tail.some((entry) => entry.type === "resumed")) return false;

@@ -44,20 +44,34 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
     assert.equal(readdirSync(join(home, "node_modules")).filter((name) => !name.startsWith(".")).length, 1);
   });
 
-  check("the tarball holds the program, its page, its types and its terms, and nothing else", async ({ tarball }) => {
-    const { stdout } = await run("tar", ["-tzf", tarball]);
-    const files = stdout.trim().split("\n");
-    for (const name of ["bin/everturn.js", "dist/main.js", "dist/writer.js", "dist/page/page.js", "dist/licenses.txt"])
-      assert.ok(files.includes(`package/${name}`), `${name} is missing`);
-    assert.deepEqual(
-      files.filter((name) => !/^package\/(?:bin|dist|package\.json|README\.md|CHANGELOG\.md|LICENSE)/.test(name)),
-      [],
-    );
-    assert.deepEqual(
-      files.filter((name) => /\.map$|\.test\.|\/\.|(?<!\.d)\.ts$/.test(name)),
-      [],
-    );
-  });
+  check(
+    "the tarball holds the program, its page, its types, its words and its terms, and nothing else",
+    async ({ tarball }) => {
+      const { stdout } = await run("tar", ["-tzf", tarball]);
+      const files = stdout.trim().split("\n");
+      for (const name of [
+        "bin/everturn.js",
+        "dist/main.js",
+        "dist/writer.js",
+        "dist/page/page.js",
+        "dist/licenses.txt",
+      ])
+        assert.ok(files.includes(`package/${name}`), `${name} is missing`);
+      assert.deepEqual(
+        files.filter(
+          (name) =>
+            !/^package\/(?:bin|dist|package\.json|docs|README\.md|ARCHITECTURE\.md|AGENTS\.md|CHANGELOG\.md|LICENSE)/.test(
+              name,
+            ),
+        ),
+        [],
+      );
+      assert.deepEqual(
+        files.filter((name) => /\.map$|\.test\.|\/\.|(?<!\.d)\.ts$/.test(name)),
+        [],
+      );
+    },
+  );
 
   check("everturn --version, by the command that a user types", async ({ command }) => {
     const { stdout, stderr } = await run(command, ["--version"], { env: userEnvironment() });
