@@ -54,7 +54,13 @@ describe("chat", () => {
       "the message of two lines is stored",
     );
     await page.keyboard.press("Enter");
-    assert.equal(await page.locator("article.unsent").count(), 0, "nothing is sent when nothing was written");
+    await until(
+      () => page.locator("article.unsent").count(),
+      (count) => count === 0,
+      "nothing waits to be sent",
+    );
+    const said = (await gateway.stored(chatOf(page))).filter((one) => one.role === "user");
+    assert.equal(said.length, 1, "nothing is sent when nothing was written");
   });
 
   it("asks with buttons, which take one answer", async (t) => {

@@ -26,7 +26,7 @@ import {
   within,
 } from "./stage.ts";
 
-const question = "What shall it be? Choose one, or say it in your own words.";
+const asked = "What shall it be? Choose one, or say it in your own words.";
 
 const killsWanted = 64;
 const toolKills = 5;
@@ -314,7 +314,7 @@ test("a question open at the kill is answered after it, once", async (t) => {
   ] as const) {
     await ask.send(chat, "m1", "ask me");
     const { question, text } = await answerIn(ask, chat);
-    assert.equal(text, question);
+    assert.equal(text, asked);
     await again();
     assert.equal((await turnIn(ask, chat)).turn.state, "waiting");
     assert.equal(await ask.send(chat, "m2", answer(question?.id ?? "")), "accepted");
@@ -336,7 +336,7 @@ test("a question open at the kill is answered after it, once", async (t) => {
       all.map((one) => `${one.role}: ${one.text}`),
       [
         "user: ask me",
-        `assistant: ${question}`,
+        `assistant: ${asked}`,
         "user: tea",
         "assistant: You chose **tea**. I would have waited for days, through any restart.",
         "user: still there",
