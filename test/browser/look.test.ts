@@ -100,7 +100,7 @@ describe("look", () => {
     await say(page, "x".repeat(2_100_000));
     const alert = page.getByRole("alert");
     await alert.waitFor();
-    assert.match(await alert.innerText(), /Not sent\. .*larger than 2000000 characters/);
+    assert.match(await alert.innerText(), /Not sent\. .*at most 2,000,000 characters/);
     await page.getByRole("group", { name: "A long message of 2.1 million characters, not sent yet" }).waitFor();
     await shoot(page, "refused");
     await page.getByRole("button", { name: "Remove" }).click();
