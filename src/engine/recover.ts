@@ -7,6 +7,7 @@ import { madeProgress } from "../core/journal.ts";
 import { decideInDoubt } from "../core/outbox.ts";
 import { type Boot, type HeldTurn, decideItem, decideTurns } from "../core/recovery.ts";
 import type { Session } from "../core/session.ts";
+import type { Turn } from "../core/turn.ts";
 import { type Parts, platformOf, settingsOf } from "./parts.ts";
 import { writeReply } from "./outbox/replies.ts";
 
@@ -41,23 +42,29 @@ export async function recover(parts: Parts, self: Boot): Promise<Recovered | nul
 
 async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
   const { store, world } = parts;
-  const sessions = new Map<TurnId, Session>();
+  const accused = new Map<TurnId, Session>();
   const held: HeldTurn[] = [];
+
+  /** Of a turn that got something done, nobody asks. */
+  async function strikesOf(turn: Turn): Promise<number> {
+    const session = await store.session(turn.session);
+    if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
+    accused.set(turn.id, session);
+    return store.strikes(session.key);
+  }
+
   for (const boot of dead) {
     for (const turn of await store.heldTurns(boot.id)) {
-      const session = await store.session(turn.session);
-      if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
-      sessions.set(turn.id, session);
       const progressed = await gotSomething(parts, turn.id);
-      held.push({ turn, boot, progressed, strikes: await store.strikes(session.key) });
+      held.push({ turn, boot, progressed, strikes: progressed ? 0 : await strikesOf(turn) });
     }
   }
   const { turns, hold } = decideTurns(held, self.machine, world.now());
   const changes: Change[] = [];
   for (const { type, turn, strikes } of turns) {
-    const session = sessions.get(turn.id);
-    if (session === undefined) throw new Bug(`no session for turn ${turn.id}`);
     changes.push({ put: "turn", turn });
+    const session = accused.get(turn.id);
+    if (session === undefined) continue;
     if (type === "convicted") {
       parts.world.log("warn", "a turn was given up: the gateway died each time while working on it", {
         turn: turn.id,

@@ -15,7 +15,15 @@ type Applied = { readonly result: CommitResult; readonly written: boolean };
 export type Applier = (batch: readonly Commit[]) => readonly Outcome[];
 
 export function applier(db: DatabaseSync): Applier {
-  const statements = statementNames.map((name) => ({ run: db.prepare(sqlOf(name)), expect: expectOf(name) }));
+  // Compiled at first use: a start needs only a few of them.
+  const statements: ({ readonly run: StatementSync; readonly expect: ReturnType<typeof expectOf> } | undefined)[] = [];
+
+  function statementOf(number: number) {
+    const name = statementNames[number];
+    if (name === undefined) throw new Error(`no statement ${number}`);
+    return (statements[number] ??= { run: db.prepare(sqlOf(name)), expect: expectOf(name) });
+  }
+
   const liveBoot = db.prepare("SELECT 1 FROM boots WHERE id = ? AND live = 1");
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
@@ -26,8 +34,7 @@ export function applier(db: DatabaseSync): Applier {
     live.add(by);
     let written = false;
     for (const [number, ...parameters] of rows) {
-      const statement = statements[number];
-      if (statement === undefined) throw new Error(`no statement ${number}`);
+      const statement = statements[number] ?? statementOf(number);
       if (statement.expect === "check") {
         const result = checkTurn(statement.run, parameters);
         if (result !== "committed") return { result, written };
