@@ -28,7 +28,7 @@ import type { Agent } from "./ports/agent.ts";
 import type { Gateway, GatewayEvent } from "./ports/gateway.ts";
 import type { Archive } from "./ports/store.ts";
 import type { World } from "./ports/world.ts";
-import { openSqliteStore } from "./stores/sqlite/index.ts";
+import { openSqliteStore, placeWarning } from "./stores/sqlite/index.ts";
 import { watchSignals } from "./signals.ts";
 import { realWorld } from "./world.ts";
 
@@ -84,6 +84,8 @@ async function serve(parts: Parts): Promise<number> {
   const from = performance.now();
   const store = await openSqliteStore({ file: paths.store, writer: "thread" });
   const storeMs = performance.now() - from;
+  const warning = placeWarning(paths.store);
+  if (warning !== null) world.log("warn", warning);
   open.defer(() => store.close());
   // The writer's thread starts while the rest of the code is loaded.
   const [{ openControl }, { gateway }, agent] = await Promise.all([

@@ -7,7 +7,7 @@ import type { Boot } from "../../core/recovery.ts";
 import type { Archive, Store } from "../../ports/store.ts";
 import { archiveReads } from "./archive.ts";
 import { type Desk, openInlineDesk, openThreadDesk } from "./desk.ts";
-import { memory, openConnection } from "./open.ts";
+import { memory, openConnection, placeWarning } from "./open.ts";
 import { engineReads } from "./queries.ts";
 import { toRow } from "./statements.ts";
 
@@ -57,4 +57,4 @@ function assemble(db: ReturnType<typeof openConnection>, desk: Desk): SqliteStor
   };
 }
 
-export { memory };
+export { memory, placeWarning };

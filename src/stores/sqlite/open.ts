@@ -12,12 +12,33 @@ export const memory = ":memory:";
 /** Older ones can corrupt a WAL that is reset while a reader is at its end (sqlite.org/wal.html, "WAL-reset bug"). */
 const oldestSqlite = [3, 52, 0] as const;
 
+/** By the magic number that statfs tells: where locks and flushes cannot be trusted, and where they depend on what is behind. */
 const networkFileSystems: Readonly<Record<number, string>> = {
   0x6969: "NFS",
   0x517b: "SMB",
   0xff534d42: "CIFS",
   0xfe534d42: "SMB2",
 };
+const passedOnFileSystems: Readonly<Record<number, string>> = { 0x65735546: "FUSE", 0x01021997: "9p" };
+
+export type FileSystemVerdict =
+  | { readonly type: "fine" }
+  | { readonly type: "network"; readonly name: string }
+  | { readonly type: "passed-on"; readonly name: string };
+
+export function judgeFileSystem(magic: number): FileSystemVerdict {
+  const network = networkFileSystems[magic];
+  if (network !== undefined) return { type: "network", name: network };
+  const passedOn = passedOnFileSystems[magic];
+  return passedOn === undefined ? { type: "fine" } : { type: "passed-on", name: passedOn };
+}
+
+/** What its owner should know about the place of a store; null when there is nothing. */
+export function placeWarning(file: string): string | null {
+  const verdict = judgeFileSystem(statfsSync(dirname(file)).type);
+  if (verdict.type !== "passed-on") return null;
+  return `${file} is on a ${verdict.name} file system: whether a power cut can lose messages depends on what is behind it`;
+}
 
 export type Access = "write" | "read";
 
@@ -101,17 +122,17 @@ function refuseNewer(db: DatabaseSync, file: string): void {
 
 function refuseOldSqlite(db: DatabaseSync): void {
   const version = String(db.prepare("SELECT sqlite_version() AS v").get()?.["v"]);
+  if (!isOldSqlite(version)) return;
+  throw new Fault(
+    "store-unsuitable",
+    `This Node brings SQLite ${version}; ${oldestSqlite.join(".")} or newer is needed. Run Everturn with the Node it was installed with.`,
+  );
+}
+
+export function isOldSqlite(version: string): boolean {
   const parts = version.split(".").map(Number);
-  for (const [i, oldest] of oldestSqlite.entries()) {
-    const part = parts[i] ?? 0;
-    if (part > oldest) return;
-    if (part < oldest) {
-      throw new Fault(
-        "store-unsuitable",
-        `This Node brings SQLite ${version}; ${oldestSqlite.join(".")} or newer is needed. Run Everturn with the Node it was installed with.`,
-      );
-    }
-  }
+  const differing = oldestSqlite.findIndex((oldest, i) => (parts[i] ?? 0) !== oldest);
+  return differing !== -1 && (parts[differing] ?? 0) < (oldestSqlite[differing] ?? 0);
 }
 
 function refuseForeign(db: DatabaseSync, file: string): void {
@@ -143,13 +164,12 @@ function refuseForeign(db: DatabaseSync, file: string): void {
 }
 
 function refuseNetworkFileSystem(file: string): void {
-  const name = networkFileSystems[statfsSync(dirname(file)).type];
-  if (name !== undefined) {
-    throw new Fault(
-      "store-unsuitable",
-      `${file} is on a network file system (${name}), where file locks and flushes cannot be trusted. Set EVERTURN_HOME to a folder on a local disk.`,
-    );
-  }
+  const verdict = judgeFileSystem(statfsSync(dirname(file)).type);
+  if (verdict.type !== "network") return;
+  throw new Fault(
+    "store-unsuitable",
+    `${file} is on a network file system (${verdict.name}), where file locks and flushes cannot be trusted. Set EVERTURN_HOME to a folder on a local disk.`,
+  );
 }
 
 function sizeOf(file: string): number {
