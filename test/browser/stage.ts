@@ -14,6 +14,7 @@ import { buildPage } from "../../scripts/build-page.ts";
 const root = path.resolve(import.meta.dirname, "../..");
 /** Long enough for any machine; what hangs is found all the same. */
 export const patienceMs = 90_000;
+const lookAgainMs = 15_000;
 
 const browserFlags = [
   "--no-sandbox",
@@ -148,9 +149,23 @@ export function watch(page: Page, faults: string[]): void {
   });
 }
 
+/**
+ * Writes and sends. No person is so quick, but a script can write in the very moment in which the page turns to another
+ * conversation, whose own unsent text then stands in the field: so it looks whether the page took the message.
+ */
 export async function say(page: Page, text: string): Promise<void> {
-  await page.locator("#words").fill(text);
-  await page.locator("#words").press("Enter");
+  const field = page.locator("#words");
+  const taken = page.locator("article.user").filter({ hasText: (text.split("\n")[0] ?? "").slice(0, 40) });
+  const before = await taken.count();
+  for (;;) {
+    await field.fill(text);
+    await field.press("Enter");
+    const deadline = Date.now() + lookAgainMs;
+    while (Date.now() < deadline) {
+      if ((await taken.count()) > before || (await page.getByRole("alert").count()) > 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
 }
 
 export const chatOf = (page: Page): string => new URL(page.url()).hash.replace("#/c/", "");

@@ -18,9 +18,11 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
   const ready = text.trim() !== "";
   const held = text.length > fieldMax && !anyway;
 
+  // What is in the field now, not what it was when it was drawn last: Enter may come before the next drawing.
   const send = () => {
-    if (!ready) return;
-    out.send(wordsOf(text));
+    const written = out.composer.value;
+    if (written.trim() === "") return;
+    out.send(wordsOf(written));
     out.write("");
     setAnyway(false);
   };
