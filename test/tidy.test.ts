@@ -57,10 +57,15 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
     { to: ["core", "ports", "control"], node: "all", packages: ["hono", "@hono/node-server", "valibot"] },
   ],
   [/^src\/host\//, { to: ["core", "ports", "host"], node: "all" }],
+  [/^src\/services\//, { to: ["core", "config", "host", "services"], node: "all" }],
+  [/^src\/services\//, { to: ["core", "ports", "host", "services"], node: "all" }],
   [/^src\/log\//, { to: ["core", "ports", "log"], node: "all" }],
   [
     /^src\/cli\//,
-    { to: ["core", "config", "control/client.ts", "control/protocol.ts", "host", "log", "cli"], node: "all" },
+    {
+      to: ["core", "config", "control/client.ts", "control/protocol.ts", "host", "services", "log", "cli"],
+      node: "all",
+    },
   ],
   [
     /^src\/sim\//,
@@ -77,7 +82,8 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
 ];
 
 function everythingBut(...left: readonly string[]): readonly string[] {
-  const folders = "core ports engine stores platforms agents tools config control host log cli sim testing".split(" ");
+  const folders =
+    "core ports engine stores platforms agents tools config control host services log cli sim testing".split(" ");
   return folders.filter((folder) => !left.includes(folder));
 }
 
@@ -378,7 +384,9 @@ const rules: readonly Rule[] = [
       const banned = /^(?:manager|service|handler|helper|util|common|shared|base|impl)s?$/;
       // The one place where the word is what the thing is: one case per command.
       if (path === "src/control/handlers.ts") return [];
+      // And the one where it is the word of every operating system: what its supervisor keeps running.
       return path
+        .replace(/^(?:src|test)\/services\//, "")
         .toLowerCase()
         .split(/[^a-z0-9]+/)
         .filter((word) => banned.test(word))
@@ -387,8 +395,12 @@ const rules: readonly Rule[] = [
     planted: [
       ["src/x/session-manager.ts", "// A."],
       ["src/utils/y.ts", "// A."],
+      ["src/services/session-service.ts", "// A."],
     ],
-    innocent: [["src/x/database.ts", "// A."]],
+    innocent: [
+      ["src/x/database.ts", "// A."],
+      ["src/services/systemd.ts", "// A."],
+    ],
   },
   {
     name: "files are short: 300 lines, tests 600",
@@ -458,7 +470,7 @@ describe("tidy", () => {
 
   test("no import cycles", () => report(cyclesIn(sources.filter((one) => isProduct(one.path)))));
 
-  test("folders are small: 12 sources, core 16", () => {
+  test("folders are small: 12 sources, core 20", () => {
     const folders = Map.groupBy(
       sources.filter((one) => isProduct(one.path) && !one.path.endsWith(".test.ts")),
       (one) => posix.dirname(one.path),
@@ -466,7 +478,7 @@ describe("tidy", () => {
     const rule = "folders are small";
     report(
       [...folders]
-        .filter(([folder, held]) => held.length > (folder === "src/core" ? 16 : 12))
+        .filter(([folder, held]) => held.length > (folder === "src/core" ? 20 : 12))
         .map(([path, held]) => ({ path, line: 1, rule, what: `${held.length} sources` })),
     );
   });

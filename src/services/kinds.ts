@@ -1,0 +1,92 @@
+// What all kinds of services have in common: the supervisor of an operating system keeps one gateway of one home running.
+// A Service is plain data: the files it is made of, and the commands that install, start and stop it. Pure. Who writes
+// the files and runs the commands is `verbs.ts` and the command line.
+
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+
+export type Kind = "systemd-user" | "systemd-system" | "launchd" | "s6" | "windows";
+
+/** One program to run, never through a shell. */
+export type Command = {
+  readonly program: string;
+  readonly words: readonly string[];
+  /** What it is for, to go on after "cannot" or "to": `start the service`. */
+  readonly what: string;
+  /** Its failure is no failure of the whole, such as removing what is not there. */
+  readonly mayFail?: boolean;
+};
+
+export type ServiceFile = {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+  /** UTF-8 unless said otherwise. */
+  readonly encoding?: "utf16le";
+};
+
+/** Whose gateway it is and how it is started: all that the texts and commands depend on, but for the drain. */
+export type Place = {
+  /** The home folder of the gateway, absolute. */
+  readonly home: string;
+  /** As `nameOf` gives it: one service for each home. */
+  readonly name: string;
+  /** The Node binary and the main file, absolute; named directly, so that a start costs no launcher and no shell. */
+  readonly node: string;
+  readonly main: string;
+  /** Variables that a start outside of the user's shell would miss, such as NODE_EXTRA_CA_CERTS. */
+  readonly passOn: Readonly<Record<string, string>>;
+  readonly user: {
+    readonly name: string;
+    /** Null on Windows. */
+    readonly uid: number | null;
+    /** The user's own folder. */
+    readonly home: string;
+  };
+};
+
+/** `missing`: the supervisor does not know it, though its files may be there. */
+export type ServiceState = "running" | "stopped" | "failed" | "missing" | "unknown";
+
+export type Answer = { readonly code: number; readonly out: string; readonly err: string };
+
+export type Service = {
+  readonly kind: Kind;
+  /** The name the supervisor knows it by: `everturn.service`, `dev.everturn.gateway`, a folder, a task. */
+  readonly label: string;
+  /** For people: `the systemd user service everturn.service`. */
+  readonly title: string;
+  /** The first is the one whose presence means that it is installed. Nothing else may depend on the drain. */
+  files(drainSeconds: number): readonly ServiceFile[];
+  /** After the files are written; starts it as well. */
+  readonly install: readonly Command[];
+  /** Before the files are removed. The gateway must have been asked to stop already (marker, desired state). */
+  readonly uninstall: readonly Command[];
+  /** After the files are removed. */
+  readonly forget: readonly Command[];
+  readonly start: readonly Command[];
+  /** After marker and desired state are written; ends when the gateway has ended, or at once: the caller looks itself. */
+  readonly stop: readonly Command[];
+  /** Asks the gateway itself for a planned restart where the supervisor can pass that on; may end before it is back. */
+  readonly restart: readonly Command[];
+  readonly status: Command;
+  /** What the answer to `status` means. */
+  stateIn(answer: Answer): ServiceState;
+};
+
+/** How long a supervisor waits between asking for a stop and killing; everybody outside derives from the same drain. */
+export function stopSeconds(drainSeconds: number): number {
+  return Math.ceil(Math.max(60, drainSeconds)) + 30;
+}
+
+/** `everturn` for the home that is used when none is chosen, else a name that says which and belongs to it alone. */
+export function nameOf(home: string, usualHome: string | null): string {
+  if (home === usualHome) return "everturn";
+  const word = basename(home)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 24);
+  const mark = createHash("sha256").update(home).digest("hex").slice(0, 8);
+  return ["everturn", word === "everturn" ? "" : word, mark].filter((part) => part !== "").join("-");
+}
