@@ -1,0 +1,152 @@
+// How anybody outside ends a running gateway, the same way on every system: the marker first, because it says that the
+// end is wanted; then the request; then patience until exactly this process is gone; force only after that.
+// Time, the look at the process and the request come in from outside. Nothing that fails on the way ends the waiting.
+
+import { execFile } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import { sentenceOf } from "../core/fault.ts";
+import { type ProcessIdentity, isAlive } from "./identity.ts";
+
+/** The outside world of an ending. */
+export type Lookout = {
+  isAlive(target: ProcessIdentity): boolean;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  sleep(ms: number): Promise<void>;
+};
+
+export type EndRequest = {
+  readonly target: ProcessIdentity;
+  /** How long it may take to end by itself; see `patienceFor`. */
+  readonly patienceMs: number;
+  /** Says that the end is wanted, before anything else is done. */
+  writeMarker(): Promise<void>;
+  /** A signal, or a supervisor's command, which may last as long as the stop; null where the marker alone asks. */
+  readonly ask: (() => void | Promise<void>) | null;
+  /** Ends it without its consent; null when that is not wanted. */
+  readonly force: (() => void | Promise<void>) | null;
+  /** After each look at it. */
+  onTick?(waitedMs: number): void;
+  /** What went wrong without ending the attempt, as a sentence. */
+  onTrouble?(what: string): void;
+};
+
+export type Ended =
+  /** There is no such process; nothing was written or asked. */
+  | { readonly type: "absent" }
+  | { readonly type: "ended"; readonly waitedMs: number }
+  | { readonly type: "forced"; readonly waitedMs: number }
+  /** It still lives. */
+  | { readonly type: "survived"; readonly waitedMs: number };
+
+/** How long a gateway may take to end by itself before it is forced, in milliseconds. */
+export function patienceFor(drainSeconds: number): number {
+  return Math.max(30_000, (drainSeconds + 10) * 1_000);
+}
+
+/** Between two looks: the end must be noticed long before a person does. */
+const lookAgainMs = 10;
+/** After force, for the system to take the process away. */
+const afterForceMs = 5_000;
+/** After the end, for a supervisor's command to return. */
+const lastWordMs = 1_000;
+
+export const systemLookout: Lookout = {
+  isAlive,
+  now: () => performance.now(),
+  sleep: (ms) => pause(ms),
+};
+
+export function isProcessNumber(pid: number): boolean {
+  // 0 and negative numbers are groups of processes to the system, our own among them.
+  return Number.isSafeInteger(pid) && pid > 0;
+}
+
+/** True as soon as the process is gone; false when it outlives the patience, or when its number is none. */
+export async function waitForEnd(
+  target: ProcessIdentity,
+  patienceMs: number,
+  lookout: Lookout = systemLookout,
+  onTick: (waitedMs: number) => void = () => undefined,
+): Promise<boolean> {
+  if (!isProcessNumber(target.pid)) return false;
+  const begun = lookout.now();
+  for (;;) {
+    if (!lookout.isAlive(target)) return true;
+    const waitedMs = lookout.now() - begun;
+    if (waitedMs >= patienceMs) return false;
+    onTick(waitedMs);
+    await lookout.sleep(Math.min(lookAgainMs, patienceMs - waitedMs));
+  }
+}
+
+export async function endGateway(request: EndRequest, lookout: Lookout = systemLookout): Promise<Ended> {
+  const { target, patienceMs, force } = request;
+  if (!isProcessNumber(target.pid) || !lookout.isAlive(target)) return { type: "absent" };
+  const begun = lookout.now();
+  const waitedMs = () => lookout.now() - begun;
+  const told = (what: string) => (error: unknown) => request.onTrouble?.(`${what} (${sentenceOf(error)})`);
+  const attempt = async (what: string, work: () => void | Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      told(what)(error);
+    }
+  };
+  const who = `the gateway with pid ${target.pid}`;
+
+  await attempt(`the marker for ${who} could not be written`, () => request.writeMarker());
+  // Not awaited: a supervisor's command returns when the stop is over, and the process itself is what counts.
+  const asked = attempt(`${who} could not be asked to stop`, () => request.ask?.());
+  if (await waitForEnd(target, patienceMs, lookout, request.onTick)) {
+    await Promise.race([asked, lookout.sleep(lastWordMs)]);
+    return { type: "ended", waitedMs: waitedMs() };
+  }
+  if (force === null) return { type: "survived", waitedMs: waitedMs() };
+  await attempt(`${who} could not be ended by force`, force);
+  const isGone = await waitForEnd(target, afterForceMs, lookout);
+  return { type: isGone ? "forced" : "survived", waitedMs: waitedMs() };
+}
+
+/** Runs a program to its end; rejects when it cannot be started or says that it failed. */
+export type RunCommand = (program: string, words: readonly string[]) => Promise<void>;
+
+export const runCommand: RunCommand = (program, words) =>
+  new Promise((done, fail) => {
+    execFile(program, [...words], { windowsHide: true, timeout: 30_000 }, (error, _out, err) => {
+      if (error === null) return done();
+      fail(new Error(`${program} ${words.join(" ")}: ${err.trim() || error.message}`, { cause: error }));
+    });
+  });
+
+/** How to ask and how to force where no supervisor is in charge. Windows has no signal that a process could hear. */
+export function meansFor(
+  platform: NodeJS.Platform,
+  { pid }: ProcessIdentity,
+  run: RunCommand = runCommand,
+  kill: (pid: number, signal: NodeJS.Signals) => void = (one, signal) => void process.kill(one, signal),
+): Pick<EndRequest, "ask" | "force"> {
+  if (platform === "win32") return { ask: null, force: () => killTree(pid, run) };
+  return { ask: () => send(pid, "SIGTERM", kill), force: () => send(pid, "SIGKILL", kill) };
+}
+
+/** With everything it started; where the system cannot do that, the process alone. */
+export async function killTree(pid: number, run: RunCommand = runCommand): Promise<void> {
+  const number = ["/PID", String(pid)];
+  try {
+    await run("taskkill", ["/T", "/F", ...number]);
+  } catch {
+    // Older and emulated systems know no trees; what the process started is in its job object and goes with it.
+    await run("taskkill", ["/F", ...number]);
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals, kill: (pid: number, signal: NodeJS.Signals) => void): void {
+  try {
+    kill(pid, signal);
+  } catch (error) {
+    // It ended in between, which is what was wanted.
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return;
+    throw error;
+  }
+}
