@@ -1,6 +1,7 @@
 // The load of the benchmarks: the real engine over the real threaded store, users that send their next message when
 // they see an answer, and an agent that needs no time: a turn of one tool call, five commits.
 
+import { newBoot } from "../src/core/recovery.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -94,17 +95,16 @@ export async function openBench(record: boolean): Promise<Bench> {
     platforms: [crowd.platform],
     agent: oneToolAgent,
     world,
-    settings: { drainMs: 0, lanesMax: 256, platforms: {} },
-    boot: {
+    settings: { drainMs: 0, lanesMax: 256, recovery: { afterCrash: "resume", autoResume: true }, platforms: {} },
+    boot: newBoot({
       id: world.id() as BootId,
       pid: process.pid,
       host: "",
       machine: "",
       version: "",
+      config: "",
       startedAt: now,
-      beatAt: now,
-      stop: null,
-    },
+    }),
   });
   const running = self.run();
   await self.ready;
@@ -113,7 +113,7 @@ export async function openBench(record: boolean): Promise<Bench> {
     users: crowd,
     commits,
     async stop() {
-      self.stop({ to: "stop", by: "cli", reason: "the benchmark is over" });
+      self.stop({ class: "planned", by: "cli", reason: "the benchmark is over" });
       await running;
       await store.close();
       rmSync(folder, { recursive: true, force: true });

@@ -13,6 +13,7 @@ test("the public values are these and no others", () => {
     "gateway",
     "later",
     "limits",
+    "newBoot",
     "openSqliteStore",
     "parseAddress",
     "realWorld",
@@ -50,15 +51,20 @@ function openStore(): Promise<api.SqliteStore> {
   return api.openSqliteStore({ file: ":memory:", writer: "inline" });
 }
 
-const overNow: api.StopIntent = { to: "stop", by: "cli", reason: "the test is over" };
+const overNow: api.StopIntent = { class: "planned", by: "cli", reason: "the test is over" };
 
 /** A gateway that runs; it is stopped when the test ends, however it ends. */
 function started(t: TestContext, store: api.SqliteStore, platform: api.Platform, agent: api.Agent) {
   const world = api.realWorld(() => undefined);
   const now = world.now();
-  const facts = { pid: process.pid, host: "here", machine: "m1", version: "0.0.0" };
-  const boot: api.Boot = { id: world.id() as api.BootId, ...facts, startedAt: now, beatAt: now, stop: null };
-  const settings: api.Settings = { drainMs: 0, lanesMax: 4, platforms: {} };
+  const facts = { pid: process.pid, host: "here", machine: "m1", version: "0.0.0", config: "" };
+  const boot = api.newBoot({ id: world.id() as api.BootId, ...facts, startedAt: now });
+  const settings: api.Settings = {
+    drainMs: 0,
+    lanesMax: 4,
+    recovery: { afterCrash: "resume", autoResume: true },
+    platforms: {},
+  };
   const gate = api.gateway({ store, platforms: [platform], agent, world, settings, boot });
   const running = gate.run();
   t.after(async () => {
@@ -128,7 +134,7 @@ for (const { effect, told, rings } of [
     const ringing = bell(effect);
     const before = started(t, store, onePen("ring the bell").platform, ringing.agent);
     await ringing.rung;
-    before.gate.stop({ to: "restart", by: "cli", reason: "a new version" });
+    before.gate.stop({ class: "restart", by: "cli", reason: "a new version" });
     await before.running;
 
     const { platform, answer } = onePen("ring the bell");

@@ -41,9 +41,9 @@ export type {
   TurnFilter,
 } from "./ports/store.ts";
 export type { Change, CommitResult } from "./core/change.ts";
-export type { Boot, StopFacts } from "./core/recovery.ts";
+export { type Boot, type BootStory, type Phase, type StopFacts, newBoot } from "./core/recovery.ts";
 export type { OpenQuestion } from "./core/route.ts";
-export type { Session } from "./core/session.ts";
+export type { Resume, ResumeReason, Session } from "./core/session.ts";
 export type { Timer } from "./core/timer.ts";
 export type { Outcome, ParkCause, Turn, TurnState } from "./core/turn.ts";
 

@@ -15,7 +15,7 @@ import { secretsOf } from "./config/secret.ts";
 import { Fault, sentenceOf } from "./core/fault.ts";
 import type { BootId } from "./core/ids.ts";
 import { limits } from "./core/limits.ts";
-import type { Boot } from "./core/recovery.ts";
+import { type Boot, newBoot } from "./core/recovery.ts";
 import type { PlatformSettings } from "./engine/parts.ts";
 import { prepareHome, takeHome } from "./home.ts";
 import { type StateFile, machineBootId, ownIdentity, writeStateFile } from "./host/identity.ts";
@@ -93,10 +93,11 @@ async function serve(parts: Parts): Promise<number> {
     import("./engine/gateway.ts"),
     openAgent(paths),
   ]);
-  const boot = newBoot(world, version);
+  const boot = beginBoot(world, version);
   const chats = await openChats(config, store, { boot: boot.id, version });
   const drainMs = config.gateway.drainSeconds * 1000;
-  const settings = { drainMs, lanesMax: limits.lanesMax, platforms: platformSettings(config) };
+  const { recovery } = config;
+  const settings = { drainMs, lanesMax: limits.lanesMax, recovery, platforms: platformSettings(config) };
   const gate = gateway({ store, platforms: chats.map((one) => one.platform), agent, world, settings, boot });
   open.defer(gate.watch((event) => tell(world, event)));
 
@@ -128,7 +129,7 @@ async function serve(parts: Parts): Promise<number> {
   await writeState("stopped", signals.first() === "SIGINT" ? "stopped" : "running", null);
   if (intent.by !== "fault") return exitCodes.stopped;
   output.err(`The gateway stopped: ${intent.reason}.`);
-  return intent.to === "restart" ? exitCodes.bug : exitCodes.served;
+  return intent.class === "fault" ? exitCodes.bug : exitCodes.served;
 }
 
 function greet(output: Output, gate: Gateway, { version, config }: Parts, link: string): void {
@@ -180,10 +181,10 @@ function exitOnMistake(world: World, flush: () => Promise<void>): void {
   }
 }
 
-function newBoot(world: World, version: string): Boot {
+function beginBoot(world: World, version: string): Boot {
   const now = world.now();
-  const place = { pid: process.pid, host: hostname(), machine: machineBootId(), version };
-  return { id: world.id() as BootId, ...place, startedAt: now, beatAt: now, stop: null };
+  const place = { pid: process.pid, host: hostname(), machine: machineBootId(), version, config: "" };
+  return newBoot({ id: world.id() as BootId, ...place, startedAt: now });
 }
 
 async function openChats(
@@ -207,7 +208,9 @@ function platformSettings(config: Config): Record<string, PlatformSettings> {
   for (const name of ["web", "terminal"] as const) {
     const own = config.platforms[name];
     // Our own clients know every message by its key, so nothing is ever in doubt for long.
-    if (own !== false) settings[name] = { busy: own.busy, inDoubt: "resend" };
+    if (own === false) continue;
+    // Whoever is let in here owns the gateway, and sees its state without being told.
+    settings[name] = { busy: own.busy, inDoubt: "resend", home: null, restartNotices: false, admins: ["*"] };
   }
   return settings;
 }

@@ -34,7 +34,7 @@ export function watchSignals(parts: {
     });
     first ??= { name, at };
     deadline ??= setTimeout(overdue, drainMs + marginMs).unref();
-    stop({ to: "stop", by: "signal", reason: `it was asked to stop by ${name}` });
+    stop({ class: "unexpected", by: "signal", reason: `it was asked to stop by ${name}` });
   }
 
   for (const name of names) process.on(name, asked);

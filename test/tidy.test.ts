@@ -58,7 +58,6 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   ],
   [/^src\/host\//, { to: ["core", "ports", "host"], node: "all" }],
   [/^src\/services\//, { to: ["core", "config", "host", "services"], node: "all" }],
-  [/^src\/services\//, { to: ["core", "ports", "host", "services"], node: "all" }],
   [/^src\/log\//, { to: ["core", "ports", "log"], node: "all" }],
   [
     /^src\/cli\//,

@@ -14,6 +14,12 @@ export type Paths = {
   readonly lock: string;
   readonly state: string;
   readonly token: string;
+  /** Markers that others leave for the gateway, and one it leaves for its next life. */
+  readonly plannedStop: string;
+  readonly takeOver: string;
+  readonly restartPending: string;
+  /** Left by an older gateway; only read. */
+  readonly failureCounts: string;
   readonly files: string;
   readonly workspace: string;
   readonly logs: string;
@@ -51,6 +57,10 @@ export function pathsIn(home: string): Paths {
     lock: join(home, "gateway.lock"),
     state: join(home, "gateway_state.json"),
     token: join(home, "control.token"),
+    plannedStop: join(home, ".gateway-planned-stop.json"),
+    takeOver: join(home, ".gateway-takeover.json"),
+    restartPending: join(home, ".restart_pending.json"),
+    failureCounts: join(home, ".restart_failure_counts"),
     files: join(home, "files"),
     workspace: join(home, "workspace"),
     logs: join(home, "logs"),

@@ -66,6 +66,8 @@ function sinceWhen(now: TurnState): number | null {
       return now.startedAt;
     case "parked":
       return now.parkedAt;
+    case "restarting":
+      return now.askedAt;
     case "done":
       return now.doneAt;
     case "queued":

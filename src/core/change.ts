@@ -5,8 +5,8 @@ import type { BootId, Instant, SessionId, TurnId } from "./ids.ts";
 import type { Entry } from "./journal.ts";
 import type { NewMessage } from "./message.ts";
 import type { OutboxItem } from "./outbox.ts";
-import type { StopFacts } from "./recovery.ts";
-import type { Session } from "./session.ts";
+import type { BootStory, StopFacts } from "./recovery.ts";
+import type { Resume, Session } from "./session.ts";
 import type { Timer } from "./timer.ts";
 import type { Turn } from "./turn.ts";
 
@@ -44,7 +44,16 @@ export type Change =
   /** Deaths without progress, one row per session key. */
   | { readonly put: "strikes"; readonly key: string; readonly strikes: number }
   | { readonly drop: "strikes"; readonly key: string }
-  | { readonly put: "stop"; readonly boot: BootId; readonly stop: StopFacts };
+  | { readonly put: "resume"; readonly session: SessionId; readonly resume: Resume | null }
+  | { readonly put: "standing"; readonly session: SessionId; readonly standing: Session["standing"] }
+  /** The turn goes on in another session. */
+  | { readonly put: "rebound"; readonly turn: TurnId; readonly session: SessionId }
+  | { readonly put: "stop"; readonly boot: BootId; readonly stop: StopFacts }
+  | { readonly put: "ready"; readonly boot: BootId; readonly at: Instant }
+  /** Adds to what is told about a life; what was told before stays. */
+  | { readonly put: "story"; readonly boot: BootId; readonly story: BootStory }
+  /** Something small to remember, by name. */
+  | { readonly put: "fact"; readonly name: string; readonly value: string };
 
 /**
  * `duplicate`: the inbox key is known, nothing was written. `conflict`: a version moved. `fenced`: another boot owns

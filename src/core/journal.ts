@@ -3,6 +3,7 @@
 
 import { Bug, type Instant } from "./ids.ts";
 import type { Inbound } from "./message.ts";
+import type { ResumeReason } from "./session.ts";
 
 /**
  * What a crash between beginning and end of a call allows.
@@ -37,7 +38,7 @@ export type Entry =
   | { readonly type: "asked"; readonly question: string; readonly text: string; readonly choices: readonly string[] }
   | { readonly type: "answered"; readonly question: string; readonly choice: string | null }
   | { readonly type: "joined"; readonly message: Inbound }
-  | { readonly type: "resumed"; readonly attempt: number };
+  | { readonly type: "resumed"; readonly attempt: number; readonly reason?: ResumeReason };
 
 /** How a call is taken up: for the first time, again under the same key, or by asking whether it happened. */
 export type CallMode = "first" | "again" | "check";

@@ -8,8 +8,8 @@ import { Bug } from "./ids.ts";
 import { type Advance, type Lifecycle, type LifecycleEvent, type StopIntent, advanceLifecycle } from "./lifecycle.ts";
 import { limits } from "./limits.ts";
 
-const first: StopIntent = { to: "restart", by: "cli", reason: "asked first" };
-const second: StopIntent = { to: "stop", by: "signal", reason: "asked second" };
+const first: StopIntent = { class: "restart", by: "cli", reason: "asked first" };
+const second: StopIntent = { class: "planned", by: "signal", reason: "asked second" };
 const drainMs = 7_000;
 
 const phases = {

@@ -4,7 +4,7 @@ import { Bug, type Instant, later } from "./ids.ts";
 import { limits } from "./limits.ts";
 import type { StopFacts } from "./recovery.ts";
 
-export type StopIntent = Pick<StopFacts, "to" | "by"> & { readonly reason: string };
+export type StopIntent = Pick<StopFacts, "class" | "by" | "reason" | "context">;
 
 export type Lifecycle =
   | { readonly phase: "booting" }

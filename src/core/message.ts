@@ -25,7 +25,13 @@ export type Inbound = {
   readonly sender: string;
   readonly body: Body;
   readonly sentAt: Instant;
+  /** The platform's id of the message itself, where an answer may be anchored. */
+  readonly anchor?: string;
+  /** What the platform wants back on whatever is sent in answer; opaque to us. */
+  readonly hints?: Hints;
 };
+
+export type Hints = Readonly<Record<string, string | boolean>>;
 
 /** A question put to the user, shown as buttons where the platform has them. */
 export type Question = { readonly id: string; readonly choices: readonly string[] };

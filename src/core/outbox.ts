@@ -3,7 +3,7 @@
 
 import { Bug, type BootId, type Instant, type ItemId, type SessionId, type TurnId, later } from "./ids.ts";
 import { limits } from "./limits.ts";
-import type { Address, FileRef, Question } from "./message.ts";
+import type { Address, FileRef, Hints, Question } from "./message.ts";
 
 /** How it went so far. */
 type Tries = {
@@ -31,6 +31,7 @@ export type OutboxItem = {
   readonly text: string;
   readonly files: readonly FileRef[];
   readonly question?: Question;
+  readonly hints?: Hints;
   readonly createdAt: Instant;
   /** A commit names the version it saw; 1 is a new row. */
   readonly version: number;

@@ -10,8 +10,10 @@ import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } f
 
 const crashed = aBoot("b1");
 const elsewhere = aBoot("b1", { machine: "machine before the power cut" });
-const stopped = aBoot("b1", { stop: { to: "restart", by: "cli", at: at(50), clean: true } });
-const stoppedLate = aBoot("b1", { stop: { to: "stop", by: "signal", at: at(50), clean: false } });
+const stopped = aBoot("b1", { stop: { class: "restart", by: "cli", reason: "asked", at: at(50), clean: true } });
+const stoppedLate = aBoot("b1", {
+  stop: { class: "planned", by: "signal", reason: "asked", at: at(50), clean: false },
+});
 
 function held(name: string, boot: Boot, strikes: number, progress: "progressed" | "stuck"): HeldTurn {
   const now = { state: "running", boot: boot.id, startedAt: at(1) } as const;

@@ -6,11 +6,36 @@ import { limits } from "./limits.ts";
 import { type InDoubtPolicy, type OutboxItem, advanceItem } from "./outbox.ts";
 import { type Turn, advanceTurn } from "./turn.ts";
 
+/**
+ * What kind of end a stop is; the first request decides it for good. `planned`: an operator wants it down. `take-over`:
+ * another process goes on with its work. `unexpected`: a signal that nobody announced. `fault`: a mistake of ours.
+ */
+export type StopClass = "planned" | "take-over" | "restart" | "unexpected" | "fault";
+export type StopBy = "signal" | "marker" | "chat" | "tool" | "cli" | "dashboard" | "fault";
+
 export type StopFacts = {
-  readonly to: "stop" | "restart";
-  readonly by: "signal" | "cli" | "dashboard" | "fault";
+  readonly class: StopClass;
+  readonly by: StopBy;
+  readonly reason: string;
   readonly at: Instant;
   readonly clean: boolean;
+  /** What the host saw at that moment: signal, parent, load, markers. */
+  readonly context?: Readonly<Record<string, unknown>>;
+};
+
+/** One stretch of a stop and how long it took. */
+export type Phase = { readonly name: string; readonly ms: number; readonly facts?: Readonly<Record<string, unknown>> };
+
+/** What is told about one life afterwards; nothing is decided by it. */
+export type BootStory = {
+  /** When the first platform listened, and when the last one let go: between two lives lies the blackout. */
+  readonly listeningAt?: Instant;
+  readonly silentAt?: Instant;
+  readonly tookOver?: { readonly turns: number; readonly items: number };
+  readonly phases?: readonly Phase[];
+  readonly exitCode?: number;
+  /** How it died, as far as the next life could find out. */
+  readonly evidence?: readonly string[];
 };
 
 export type Boot = {
@@ -20,10 +45,20 @@ export type Boot = {
   /** Changes with every start of the machine: a power cut accuses nobody. */
   readonly machine: string;
   readonly version: string;
+  /** A hash of the configuration it ran with: another one deserves another try. */
+  readonly config: string;
   readonly startedAt: Instant;
   readonly beatAt: Instant;
+  /** When it accepted and answered messages; null if it never did. */
+  readonly readyAt: Instant | null;
   readonly stop: StopFacts | null;
+  readonly story: BootStory;
 };
+
+/** A life that begins; the rest is noted while it lasts. */
+export function newBoot(facts: Omit<Boot, "beatAt" | "readyAt" | "stop" | "story">): Boot {
+  return { ...facts, beatAt: facts.startedAt, readyAt: null, stop: null, story: {} };
+}
 
 /** A turn that a dead boot was running. */
 export type HeldTurn = {
@@ -77,5 +112,5 @@ export function decideItem(item: OutboxItem, doubt: InDoubtPolicy, now: Instant)
 
 /** A stop that a mistake of ours brought about counts as a death: whatever met it would meet it again at every start. */
 function diedByItself(boot: Boot, machine: string): boolean {
-  return (boot.stop === null || boot.stop.by === "fault") && boot.machine === machine;
+  return (boot.stop === null || boot.stop.class === "fault") && boot.machine === machine;
 }

@@ -17,6 +17,9 @@ test("a new session belongs to the boot that made it, at fence 1, and is alive",
     createdAt: at(5),
     activeAt: at(5),
     endedAt: null,
+    standing: "active",
+    resume: null,
+    reset: null,
   });
 });
 

@@ -16,7 +16,18 @@ export type Session = {
   readonly activeAt: Instant;
   /** Set when the user started over: another session now has this key. */
   readonly endedAt: Instant | null;
+  /** Suspended: its next message starts over, whatever else is noted here. */
+  readonly standing: "active" | "suspended";
+  /** Its turn was interrupted and goes on. */
+  readonly resume: Resume | null;
+  /** Why it took the place of another by itself. */
+  readonly reset: "suspended" | null;
 };
+
+/** `crash`: the process died without having begun a stop. */
+export type ResumeReason = "restart_timeout" | "shutdown_timeout" | "crash";
+/** `markedAt` is null where the stored moment could not be read. */
+export type Resume = { readonly reason: ResumeReason; readonly markedAt: Instant | null };
 
 export function sessionKey(address: Address): string {
   return formatAddress(address);
@@ -24,7 +35,8 @@ export function sessionKey(address: Address): string {
 
 export function newSession(id: SessionId, address: Address, owner: BootId, at: Instant): Session {
   const key = sessionKey(address);
-  return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, endedAt: null };
+  const fresh = { endedAt: null, standing: "active", resume: null, reset: null } as const;
+  return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, ...fresh };
 }
 
 /** The session as the boot holds it: taken over, with a higher fence, when another boot had it. */

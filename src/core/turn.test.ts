@@ -12,6 +12,7 @@ const states = {
   running: { state: "running", boot: bootId("b1"), startedAt: at(1) },
   waiting: { state: "waiting", question: "q1", until: at(900) },
   parked: { state: "parked", cause: "crash", parkedAt: at(2) },
+  restarting: { state: "restarting", askedAt: at(2) },
   done: { state: "done", outcome: "replied", doneAt: at(3) },
 } as const satisfies Record<TurnState["state"], TurnState>;
 
@@ -19,6 +20,7 @@ const events = {
   claimed: { type: "claimed", boot: bootId("b2"), at: at(10) },
   asked: { type: "asked", question: "q2", until: at(1_000) },
   answered: { type: "answered" },
+  "restart-asked": { type: "restart-asked", at: at(10) },
   parked: { type: "parked", cause: "shutdown", at: at(10) },
   ended: { type: "ended", outcome: "failed", why: "no luck", at: at(10) },
 } as const satisfies Record<TurnEvent["type"], TurnEvent>;
@@ -28,17 +30,33 @@ const done: TurnState = { state: "done", outcome: "failed", why: "no luck", done
 
 /** null: the pair cannot happen. */
 const expected: Record<TurnState["state"], Record<TurnEvent["type"], TurnState | null>> = {
-  queued: { claimed: running, asked: null, answered: null, parked: null, ended: done },
+  queued: {
+    claimed: running,
+    asked: null,
+    answered: null,
+    "restart-asked": { state: "restarting", askedAt: at(10) },
+    parked: null,
+    ended: done,
+  },
   running: {
     claimed: null,
     asked: { state: "waiting", question: "q2", until: at(1_000) },
     answered: null,
+    "restart-asked": null,
     parked: { state: "parked", cause: "shutdown", parkedAt: at(10) },
     ended: done,
   },
-  waiting: { claimed: null, asked: null, answered: { state: "queued" }, parked: null, ended: done },
-  parked: { claimed: running, asked: null, answered: null, parked: null, ended: done },
-  done: { claimed: null, asked: null, answered: null, parked: null, ended: null },
+  waiting: {
+    claimed: null,
+    asked: null,
+    answered: { state: "queued" },
+    "restart-asked": null,
+    parked: null,
+    ended: done,
+  },
+  parked: { claimed: running, asked: null, answered: null, "restart-asked": null, parked: null, ended: done },
+  restarting: { claimed: null, asked: null, answered: null, "restart-asked": null, parked: null, ended: done },
+  done: { claimed: null, asked: null, answered: null, "restart-asked": null, parked: null, ended: null },
 };
 
 const pairs = (Object.keys(states) as TurnState["state"][]).flatMap((state) =>
@@ -61,8 +79,8 @@ table("turn: state × event", pairs, ({ state, event, gives }) => {
   assert.deepEqual(advanced, { ...turn, version: 8, attempt: event === "claimed" ? 3 : 2, now: gives });
 });
 
-test("every one of the 25 pairs is in the table", () => {
-  assert.equal(pairs.length, 25);
+test("every one of the 36 pairs is in the table", () => {
+  assert.equal(pairs.length, 36);
 });
 
 test("advancing leaves the turn it was given alone", () => {

@@ -9,6 +9,8 @@ export type TurnState =
   | { readonly state: "running"; readonly boot: BootId; readonly startedAt: Instant }
   | { readonly state: "waiting"; readonly question: string; readonly until: Instant }
   | { readonly state: "parked"; readonly cause: ParkCause; readonly parkedAt: Instant }
+  /** Asks for a restart; whatever start comes next answers it. */
+  | { readonly state: "restarting"; readonly askedAt: Instant }
   | { readonly state: "done"; readonly outcome: Outcome; readonly why?: string; readonly doneAt: Instant };
 
 export type ParkCause = "shutdown" | "crash";
@@ -32,6 +34,7 @@ export type TurnEvent =
   | { readonly type: "claimed"; readonly boot: BootId; readonly at: Instant }
   | { readonly type: "asked"; readonly question: string; readonly until: Instant }
   | { readonly type: "answered" }
+  | { readonly type: "restart-asked"; readonly at: Instant }
   | { readonly type: "parked"; readonly cause: ParkCause; readonly at: Instant }
   | { readonly type: "ended"; readonly outcome: Outcome; readonly why?: string; readonly at: Instant };
 
@@ -55,6 +58,9 @@ export function advanceTurn(turn: Turn, event: TurnEvent): Turn {
     case "answered":
       if (from !== "waiting") break;
       return next(turn, { state: "queued" });
+    case "restart-asked":
+      if (from !== "queued") break;
+      return next(turn, { state: "restarting", askedAt: event.at });
     case "parked":
       if (from !== "running") break;
       return next(turn, { state: "parked", cause: event.cause, parkedAt: event.at });

@@ -51,7 +51,7 @@ export function gateway(options: GatewayOptions): Gateway {
     ledger: ledger(store, world, boot.id, {
       onTrouble: tell,
       onBroken: broken,
-      onFenced: () => stop({ to: "stop", by: "fault", reason: "another gateway has taken over this store" }),
+      onFenced: () => stop({ class: "take-over", by: "fault", reason: "another gateway has taken over this store" }),
     }),
     world,
     agent,
@@ -81,7 +81,7 @@ export function gateway(options: GatewayOptions): Gateway {
       why: sentenceOf(error),
       ...stack,
     });
-    stop({ to: "restart", by: "fault", reason: sentenceOf(error) });
+    stop({ class: "fault", by: "fault", reason: sentenceOf(error) });
   }
 
   function stateNow(): { readonly state: GatewayState; readonly reason: string | null } {

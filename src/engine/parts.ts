@@ -10,16 +10,39 @@ import type { World } from "../ports/world.ts";
 import type { Events } from "./events.ts";
 import type { Ledger } from "./ledger.ts";
 
-export type PlatformSettings = { readonly busy: BusyPolicy; readonly inDoubt: InDoubtPolicy };
+export type PlatformSettings = {
+  readonly busy: BusyPolicy;
+  readonly inDoubt: InDoubtPolicy;
+  /** Where the gateway itself speaks to its owner. */
+  readonly home: { readonly account: string; readonly chat: string; readonly thread?: string } | null;
+  /** Whether people there are told of stops and restarts. */
+  readonly restartNotices: boolean;
+  /** Senders who may restart the gateway; "*" is everybody. */
+  readonly admins: readonly string[];
+};
+
+export type RecoverySettings = {
+  /** What becomes of conversations that were active when the process died by itself. */
+  readonly afterCrash: "resume" | "suspend";
+  /** Whether interrupted turns go on by themselves, or with their user's next message. */
+  readonly autoResume: boolean;
+};
 
 export type Settings = {
   readonly drainMs: number;
   readonly lanesMax: number;
+  readonly recovery: RecoverySettings;
   /** By platform name. */
   readonly platforms: Readonly<Record<string, PlatformSettings>>;
 };
 
-export const defaultPlatformSettings: PlatformSettings = { busy: "queue", inDoubt: "resend" };
+export const defaultPlatformSettings: PlatformSettings = {
+  busy: "queue",
+  inDoubt: "resend",
+  home: null,
+  restartNotices: true,
+  admins: [],
+};
 
 export type Parts = {
   readonly boot: BootId;

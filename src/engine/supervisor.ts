@@ -71,11 +71,8 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
 
   async function remember(clean: boolean): Promise<void> {
     if (life.phase === "booting" || life.phase === "serving") return;
-    const { to, by } = life.intent;
-    await attempt(
-      "the stop could not be noted",
-      ledger.commit([{ put: "stop", boot, stop: { to, by, at: world.now(), clean } }]),
-    );
+    const stop = { ...life.intent, at: world.now(), clean };
+    await attempt("the stop could not be noted", ledger.commit([{ put: "stop", boot, stop }]));
   }
 
   async function closeAll(): Promise<void> {

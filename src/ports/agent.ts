@@ -21,6 +21,8 @@ export type AgentJob = {
   readonly input: Inbound;
   /** This turn so far. */
   readonly journal: readonly Entry[];
+  /** What the agent must know of an interruption, on the first step after it; null otherwise. */
+  readonly note: string | null;
   /** What was said before, newest last; read only when wanted. */
   readonly history: (limit: number) => Promise<readonly Message[]>;
   readonly now: () => Instant;

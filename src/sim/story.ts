@@ -1,6 +1,8 @@
 // A story as data, and how it is lived: lives of the process follow one another over one store and one outside world,
 // until everything said has been answered. Time is virtual; the seed is the story.
 
+import { newBoot } from "../core/recovery.ts";
+import { defaultPlatformSettings } from "../engine/parts.ts";
 import type { BootId, Instant } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
 import type { Inbound } from "../core/message.ts";
@@ -127,20 +129,20 @@ function setStage(story: Story, store: FullStore) {
       settings: {
         drainMs: story.drainMs,
         lanesMax: story.lanesMax,
+        recovery: { afterCrash: "resume", autoResume: true },
         platforms: Object.fromEntries(
-          servers.map(({ name }) => [name, { busy: story.busy, inDoubt: "resend" as const }]),
+          servers.map(({ name }) => [name, { ...defaultPlatformSettings, busy: story.busy }]),
         ),
       },
-      boot: {
+      boot: newBoot({
         id: `boot-${lives}` as BootId,
         pid: lives,
         host: "sim",
         machine: "m",
         version: "sim",
+        config: "",
         startedAt: clock.now(),
-        beatAt: clock.now(),
-        stop: null,
-      },
+      }),
     });
     now = { life: one, gateway: self };
     self.run().then(
@@ -158,7 +160,7 @@ function setStage(story: Story, store: FullStore) {
     if (now === null) return;
     const from = clock.now();
     const { life: one, gateway: self } = now;
-    self.stop({ to: "stop", by: "signal", reason: "the story says so" });
+    self.stop({ class: "planned", by: "signal", reason: "the story says so" });
     const watch = () => {
       if (now?.life === one) clock.at(clock.now() + 1, watch);
       else stopMs.push(clock.now() - from);

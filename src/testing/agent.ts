@@ -57,6 +57,7 @@ function jobFor(text: string, journal: readonly Entry[], told?: Told, session = 
     attempt: 1,
     input: anInbound(text, { from: anAddress(session) }),
     journal,
+    note: null,
     history: async () => [],
     now: () => at(0),
     pause: async (ms) => void told?.pauses.push(ms),

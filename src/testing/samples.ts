@@ -72,9 +72,12 @@ export function aBoot(name = "b1", more: Partial<Boot> = {}): Boot {
     host: "machine-room",
     machine: "machine-1",
     version: "0.0.0",
+    config: "config-1",
     startedAt: at(0),
     beatAt: at(0),
+    readyAt: null,
     stop: null,
+    story: {},
     ...more,
   };
 }

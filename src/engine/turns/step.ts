@@ -29,6 +29,7 @@ export async function askAgent(
     attempt: turn.attempt,
     input: turn.input,
     journal,
+    note: null,
     history: (limit) => archive.history(session.id, limit),
     now: () => world.now(),
     pause: (ms) => world.sleep(later(world.now(), ms), step.signal),

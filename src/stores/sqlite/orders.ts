@@ -29,10 +29,10 @@ export function obey(db: DatabaseSync, order: Order): number {
 
 /** One live boot at a time: the caller holds the operating system's lock, so the others are dead. */
 function openBoot(db: DatabaseSync, boot: Boot): number {
-  const { id, startedAt, beatAt, pid, host, machine, version } = boot;
+  const { id, startedAt, beatAt, pid, host, machine, version, config } = boot;
   db.exec("UPDATE boots SET live = 0 WHERE live = 1");
   const insert = db.prepare("INSERT INTO boots(id, live, started_at, beat_at, facts) VALUES (?, 1, ?, ?, ?)");
-  return Number(insert.run(id, startedAt, beatAt, JSON.stringify({ pid, host, machine, version })).changes);
+  return Number(insert.run(id, startedAt, beatAt, JSON.stringify({ pid, host, machine, version, config })).changes);
 }
 
 function indexMessages(db: DatabaseSync, limit: number): number {

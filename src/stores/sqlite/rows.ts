@@ -4,8 +4,8 @@ import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.
 import type { Entry } from "../../core/journal.ts";
 import type { Address, Message, Question } from "../../core/message.ts";
 import type { ItemState, OutboxItem } from "../../core/outbox.ts";
-import type { Boot, StopFacts } from "../../core/recovery.ts";
-import type { Session } from "../../core/session.ts";
+import type { Boot, BootStory, StopFacts } from "../../core/recovery.ts";
+import type { Resume, Session } from "../../core/session.ts";
 import type { Timer } from "../../core/timer.ts";
 import type { Turn, TurnState } from "../../core/turn.ts";
 
@@ -21,6 +21,9 @@ export function toSession(raw: Raw): Session {
     createdAt: raw["created_at"] as Instant,
     activeAt: raw["active_at"] as Instant,
     endedAt: raw["ended_at"] === 0 ? null : (raw["ended_at"] as Instant),
+    standing: raw["standing"] as Session["standing"],
+    resume: raw["resume"] === null ? null : parse<Resume>(raw["resume"]),
+    reset: raw["reset"] as Session["reset"],
   };
 }
 
@@ -41,7 +44,7 @@ export function toEntry(raw: Raw): Entry {
 }
 
 export function toItem(raw: Raw): OutboxItem {
-  const body = parse<Pick<OutboxItem, "to" | "text" | "files" | "question">>(raw["body"]);
+  const body = parse<Pick<OutboxItem, "to" | "text" | "files" | "question" | "hints">>(raw["body"]);
   return {
     ...body,
     id: raw["id"] as ItemId,
@@ -80,11 +83,14 @@ export function toTimer(raw: Raw): Timer {
 
 export function toBoot(raw: Raw): Boot {
   return {
+    config: "",
     ...parse<Pick<Boot, "pid" | "host" | "machine" | "version">>(raw["facts"]),
     id: raw["id"] as BootId,
     startedAt: raw["started_at"] as Instant,
     beatAt: raw["beat_at"] as Instant,
+    readyAt: raw["ready_at"] as Instant | null,
     stop: raw["stop"] === null ? null : parse<StopFacts>(raw["stop"]),
+    story: parse<BootStory>(raw["story"]),
   };
 }
 

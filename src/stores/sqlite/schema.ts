@@ -72,4 +72,21 @@ CREATE VIRTUAL TABLE search USING fts5(text, content = 'messages', content_rowid
 INSERT INTO facts(name, value) VALUES ('searched', '0');
 `,
   },
+  {
+    version: 2,
+    sql: `
+ALTER TABLE boots ADD COLUMN ready_at INTEGER;
+ALTER TABLE boots ADD COLUMN story TEXT NOT NULL DEFAULT '{}';
+UPDATE boots SET ready_at = started_at;
+UPDATE boots SET stop = json_object(
+  'class', CASE WHEN stop ->> 'by' = 'fault' THEN 'fault' WHEN stop ->> 'to' = 'restart' THEN 'restart' ELSE 'planned' END,
+  'by', stop ->> 'by', 'reason', '', 'at', stop -> 'at', 'clean', stop -> 'clean') WHERE stop IS NOT NULL;
+
+ALTER TABLE sessions ADD COLUMN standing TEXT NOT NULL DEFAULT 'active';
+ALTER TABLE sessions ADD COLUMN resume TEXT;
+ALTER TABLE sessions ADD COLUMN reset TEXT;
+
+CREATE INDEX turns_restarting ON turns(n) WHERE state = 'restarting';
+`,
+  },
 ];

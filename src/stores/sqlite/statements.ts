@@ -27,7 +27,7 @@ const table = {
     "anything",
   ],
   newSession: [
-    "INSERT INTO sessions(id, key, platform, owner, fence, created_at, active_at, ended_at, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING",
+    "INSERT INTO sessions(id, key, platform, owner, fence, created_at, active_at, ended_at, address, reset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING",
     "anything",
   ],
   active: ["UPDATE sessions SET active_at = ? WHERE id = ?", "one"],
@@ -52,7 +52,13 @@ const table = {
     "anything",
   ],
   dropStrikes: ["DELETE FROM strikes WHERE key = ?", "anything"],
+  resume: ["UPDATE sessions SET resume = ? WHERE id = ?", "one"],
+  standing: ["UPDATE sessions SET standing = ? WHERE id = ?", "one"],
+  rebound: ["UPDATE turns SET session = ? WHERE id = ?", "one"],
   stop: ["UPDATE boots SET stop = ? WHERE id = ?", "one"],
+  ready: ["UPDATE boots SET ready_at = ? WHERE id = ?", "one"],
+  story: ["UPDATE boots SET story = json_patch(story, ?) WHERE id = ?", "one"],
+  fact: ["INSERT INTO facts(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", "anything"],
 } as const satisfies Readonly<Record<string, readonly [sql: string, expect: Expect]>>;
 
 export type StatementName = keyof typeof table;
@@ -85,7 +91,7 @@ export function toRow(change: Change): Row {
       return [numbers.cursor, change.platform, change.account, change.value];
     case "session": {
       const { session } = change;
-      const { id, key, address, owner, fence, createdAt, activeAt, endedAt } = session;
+      const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset } = session;
       return [
         numbers.newSession,
         id,
@@ -97,6 +103,7 @@ export function toRow(change: Change): Row {
         activeAt,
         endedAt ?? 0,
         JSON.stringify(address),
+        reset,
       ];
     }
     case "active":
@@ -121,8 +128,20 @@ export function toRow(change: Change): Row {
     }
     case "strikes":
       return [numbers.strikes, change.key, change.strikes];
+    case "resume":
+      return [numbers.resume, change.resume === null ? null : JSON.stringify(change.resume), change.session];
+    case "standing":
+      return [numbers.standing, change.standing, change.session];
+    case "rebound":
+      return [numbers.rebound, change.session, change.turn];
     case "stop":
       return [numbers.stop, JSON.stringify(change.stop), change.boot];
+    case "ready":
+      return [numbers.ready, change.at, change.boot];
+    case "story":
+      return [numbers.story, JSON.stringify(change.story), change.boot];
+    case "fact":
+      return [numbers.fact, change.name, change.value];
   }
 }
 
@@ -146,10 +165,10 @@ function turnRow(turn: Turn): Row {
 }
 
 function itemRow(item: OutboxItem): Row {
-  const { id, session, turn, part, createdAt, version, now, to, text, files, question } = item;
+  const { id, session, turn, part, createdAt, version, now, to, text, files, question, hints } = item;
   const boot = now.state === "sending" ? now.boot : null;
   if (version === 1) {
-    const body = JSON.stringify({ to, text, files, question });
+    const body = JSON.stringify({ to, text, files, question, hints });
     return [numbers.newItem, id, session, turn, part, now.state, boot, createdAt, JSON.stringify(now), body];
   }
   return [numbers.item, now.state, boot, version, JSON.stringify(now), id, version - 1];

@@ -60,7 +60,7 @@ function fenceTests(open: OpenStore): void {
   test("the last boots come newest first, with their facts, beats and stops", async (t) => {
     const { store } = await started(t, open);
     await store.beat(bootId("b1"), at(30));
-    const stop = { to: "restart", by: "dashboard", at: at(40), clean: false } as const;
+    const stop = { class: "restart", by: "dashboard", reason: "a new version", at: at(40), clean: false } as const;
     await write(store, [{ put: "stop", boot: bootId("b1"), stop }]);
     const facts = { pid: 99, host: "other", machine: "m2", version: "9.9.9", startedAt: at(50), beatAt: at(50) };
     await store.openBoot(aBoot("b2", facts));

@@ -28,7 +28,13 @@ const everyKind: readonly Change[] = [
   putItem(anItem("t1.0", { turn: turnId("t1") })),
   { put: "timer", timer: { id: "r1", session: sessionId("s1"), turn: null, dueAt: at(9), text: "tea" } },
   { put: "strikes", key: "a key", strikes: 2 },
-  { put: "stop", boot: bootId("b1"), stop: { to: "stop", by: "cli", at: at(6), clean: true } },
+  { put: "stop", boot: bootId("b1"), stop: { class: "planned", by: "cli", reason: "", at: at(6), clean: true } },
+  { put: "ready", boot: bootId("b1"), at: at(7) },
+  { put: "story", boot: bootId("b1"), story: { listeningAt: at(8) } },
+  { put: "story", boot: bootId("b1"), story: { exitCode: 0 } },
+  { put: "resume", session: sessionId("s1"), resume: { reason: "crash", markedAt: at(5) } },
+  { put: "standing", session: sessionId("s1"), standing: "suspended" },
+  { put: "fact", name: "a fact", value: "its value" },
 ];
 /** A turn that does not exist cannot be at version 5. */
 const impossible = putTurn(aTurn("missing", { version: 5 }));
@@ -44,7 +50,11 @@ function wholeTests(open: OpenStore): void {
     assert.equal(idOf(await store.nextItem(sessionId("s1"))), "t1.0");
     assert.equal((await store.nextTimer())?.id, "r1");
     assert.equal(await store.strikes("a key"), 2);
-    assert.deepEqual((await store.lastBoots(1))[0]?.stop, { to: "stop", by: "cli", at: at(6), clean: true });
+    const stop = { class: "planned", by: "cli", reason: "", at: at(6), clean: true };
+    const [boot] = await store.lastBoots(1);
+    assert.deepEqual([boot?.stop, boot?.readyAt, boot?.story], [stop, at(7), { listeningAt: at(8), exitCode: 0 }]);
+    const resume = { reason: "crash", markedAt: at(5) };
+    assert.deepEqual([session?.standing, session?.resume], ["suspended", resume]);
   });
 
   test("a commit whose last change conflicts leaves nothing of the others", async (t) => {

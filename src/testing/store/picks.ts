@@ -16,6 +16,7 @@ const turns = {
   running: { state: "running", boot: by, startedAt: at(1) },
   waiting: { state: "waiting", question: "q", until: at(99) },
   parked: { state: "parked", cause: "crash", parkedAt: at(2) },
+  restarting: { state: "restarting", askedAt: at(2) },
   done: { state: "done", outcome: "replied", doneAt: at(3) },
 } as const satisfies Record<TurnState["state"], TurnState>;
 const items = {
