@@ -1,6 +1,6 @@
 // The test command: runs every test file beside the sources, in test/ and in the page, each in its own process, and
 // prints only what failed, then the totals. Arguments are filters: a file runs when its path contains one of them.
-// Browser, process and mutant suites are slow and have commands of their own.
+// The slow lanes (real processes, browsers, packages, supervisors, Windows, mutants) have commands of their own.
 
 import { globSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -11,7 +11,8 @@ import { inspect } from "node:util";
 
 const oldestMajor = 24;
 const root = join(import.meta.dirname, "..");
-const patterns = ["src/**/*.test.ts", "test/*.test.ts", "page/**/*.test.ts"];
+const patterns = ["src/**/*.test.ts", "test/**/*.test.ts", "page/**/*.test.ts"];
+const lanes = /^test\/(?:process|browser|package|services|windows)\//;
 /** When nothing has happened for this long, something waits for ever or was left open. */
 const silenceMaxMs = 300_000;
 
@@ -102,7 +103,7 @@ async function main(filters: readonly string[]): Promise<number> {
     return 1;
   }
   const files = globSync(patterns, { cwd: root })
-    .filter((file) => !file.includes("node_modules"))
+    .filter((file) => !file.includes("node_modules") && !lanes.test(file))
     .filter((file) => filters.length === 0 || filters.some((one) => file.includes(one)))
     .toSorted();
   if (files.length === 0) {
