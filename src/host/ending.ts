@@ -85,22 +85,25 @@ export async function endGateway(request: EndRequest, lookout: Lookout = systemL
   if (!isProcessNumber(target.pid) || !lookout.isAlive(target)) return { type: "absent" };
   const begun = lookout.now();
   const waitedMs = () => lookout.now() - begun;
-  const told = (what: string) => (error: unknown) => request.onTrouble?.(`${what} (${sentenceOf(error)})`);
   const attempt = async (what: string, work: () => void | Promise<void>) => {
     try {
       await work();
     } catch (error) {
-      told(what)(error);
+      request.onTrouble?.(`${what} (${sentenceOf(error)})`);
     }
   };
   const who = `the gateway with pid ${target.pid}`;
 
   await attempt(`the marker for ${who} could not be written`, () => request.writeMarker());
   // Not awaited: a supervisor's command returns when the stop is over, and the process itself is what counts.
-  const asked = attempt(`${who} could not be asked to stop`, () => request.ask?.());
+  let isAsked = false;
+  void attempt(`${who} could not be asked to stop`, () => request.ask?.()).then(() => (isAsked = true));
   if (await waitForEnd(target, patienceMs, lookout, request.onTick)) {
-    await Promise.race([asked, lookout.sleep(lastWordMs)]);
-    return { type: "ended", waitedMs: waitedMs() };
+    const ended = { type: "ended", waitedMs: waitedMs() } as const;
+    // What the command still has to say is worth hearing, but not worth waiting for.
+    for (const until = lookout.now() + lastWordMs; !isAsked && lookout.now() < until; )
+      await lookout.sleep(lookAgainMs);
+    return ended;
   }
   if (force === null) return { type: "survived", waitedMs: waitedMs() };
   await attempt(`${who} could not be ended by force`, force);
