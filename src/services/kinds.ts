@@ -3,9 +3,10 @@
 // the files and runs the commands is `verbs.ts` and the command line.
 
 import { createHash } from "node:crypto";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
+import { Fault } from "../core/fault.ts";
 
-export type Kind = "systemd-user" | "systemd-system" | "launchd" | "s6" | "windows";
+export type Kind = "systemd-user" | "systemd-system" | "launchd" | "launchd-system" | "s6" | "windows";
 
 /** One program to run, never through a shell. */
 export type Command = {
@@ -58,10 +59,14 @@ export type Service = {
   readonly title: string;
   /** The first is the one whose presence means that it is installed. Nothing else may depend on the drain. */
   files(drainSeconds: number): readonly ServiceFile[];
+  /** What must succeed before anything is written: can the supervisor be reached at all? */
+  readonly check: readonly Command[];
   /** After the files are written; starts it as well. */
   readonly install: readonly Command[];
   /** Before the files are removed. The gateway must have been asked to stop already (marker, desired state). */
   readonly uninstall: readonly Command[];
+  /** A folder of which nothing is left when it is removed, where it has one of its own. */
+  readonly folder?: string;
   /** After the files are removed. */
   readonly forget: readonly Command[];
   readonly start: readonly Command[];
@@ -82,11 +87,24 @@ export function stopSeconds(drainSeconds: number): number {
 /** `everturn` for the home that is used when none is chosen, else a name that says which and belongs to it alone. */
 export function nameOf(home: string, usualHome: string | null): string {
   if (home === usualHome) return "everturn";
-  const word = basename(home)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
-    .slice(0, 24);
+  // `.everturn` says nothing that the name does not; whose it is does.
+  const own = plainWord(basename(home));
+  const word = own === "everturn" ? plainWord(basename(dirname(home))) : own;
   const mark = createHash("sha256").update(home).digest("hex").slice(0, 8);
-  return ["everturn", word === "everturn" ? "" : word, mark].filter((part) => part !== "").join("-");
+  return ["everturn", word, mark].filter((part) => part !== "").join("-");
+}
+
+function plainWord(text: string): string {
+  const plain = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return plain.slice(0, 24).replaceAll(/^-+|-+$/g, "");
+}
+
+/** No supervisor's file can hold a line break, and nobody means one in a path. */
+export function refuseControlCharacters({ home, node, main, passOn }: Place): void {
+  const wrong = [home, node, main, ...Object.values(passOn)].find((text) => /\p{Cc}/u.test(text));
+  if (wrong !== undefined)
+    throw new Fault(
+      "not-possible",
+      `A service cannot be made of ${JSON.stringify(wrong)}, because there is a control character in it. Choose another path.`,
+    );
 }
