@@ -17,6 +17,7 @@ import {
   readStartTime,
   readStateFile,
   startTimeOf,
+  writeDesiredState,
   writeStateFile,
 } from "./identity.ts";
 
@@ -72,6 +73,10 @@ const state: StateFile = {
   desired_state: "running",
   pid: 42,
   start_time: 1_230,
+  active_agents: 2,
+  restart_requested: false,
+  exit_reason: null,
+  platforms: { "web/local": { state: "connected", why: null } },
   url: "http://127.0.0.1:7433",
   version: "0.1.0",
   started_at: "2026-01-02T03:04:05.000Z",
@@ -104,6 +109,30 @@ test("a reader never sees half a file", async (t) => {
   await writes;
 });
 
+test("what the owner wants is written without touching the rest, also where there was nothing", async (t) => {
+  const home = await mkdtemp(join(tmpdir(), "everturn-state-"));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const path = join(home, "gateway_state.json");
+  await writeDesiredState(path, "stopped");
+  assert.equal((await readStateFile(path))?.desired_state, "stopped");
+  await writeStateFile(path, state);
+  await writeDesiredState(path, "stopped");
+  assert.deepEqual(await readStateFile(path), { ...state, desired_state: "stopped" });
+  await writeFile(path, "{ half");
+  await writeDesiredState(path, "running");
+  assert.equal((await readStateFile(path))?.desired_state, "running");
+});
+
+test("of the platforms, what cannot be understood is left out", () => {
+  const read = parseStateFile(
+    '{"platforms":{"a":{"state":"connected"},"b":5,"c":{"state":"odd"},"d":{"state":"connecting","why":"no"}}}',
+  );
+  assert.deepEqual(read?.platforms, {
+    a: { state: "connected", why: null },
+    d: { state: "connecting", why: "no" },
+  });
+});
+
 test("a state file that cannot be written is a fault, and leaves nothing behind", async (t) => {
   const home = await mkdtemp(join(tmpdir(), "everturn-state-"));
   t.after(() => rm(home, { recursive: true, force: true }));
@@ -122,6 +151,10 @@ test("what cannot be understood is null, field by field", () => {
     desired_state: null,
     pid: null,
     start_time: null,
+    active_agents: null,
+    restart_requested: null,
+    exit_reason: null,
+    platforms: null,
     url: null,
     version: null,
     started_at: null,

@@ -62,6 +62,9 @@ export function bootIdFrom(nowMs: number, uptimeSeconds: number): string {
   return `boot-${Math.round((nowMs - uptimeSeconds * 1_000) / 60_000)}`;
 }
 
+/** How one platform account stands. */
+export type PlatformState = { readonly state: "connected" | "connecting"; readonly why: string | null };
+
 /** `gateway_state.json`; field names as other programs read them. */
 export type StateFile = {
   readonly gateway_state: string;
@@ -70,6 +73,14 @@ export type StateFile = {
   readonly pid: number;
   /** As in ProcessIdentity. */
   readonly start_time: number | null;
+  /** Turns that an agent works on. */
+  readonly active_agents: number;
+  /** It ends in order to begin again. */
+  readonly restart_requested: boolean;
+  /** Why it ends or ended, in words; null while nothing ends it. */
+  readonly exit_reason: string | null;
+  /** By `platform/account`. */
+  readonly platforms: Readonly<Record<string, PlatformState>>;
   /** Where the control address is; null when it is not open. */
   readonly url: string | null;
   readonly version: string;
@@ -82,7 +93,17 @@ export type StateFile = {
 export type ReadStateFile = { readonly [K in keyof StateFile]: StateFile[K] | null };
 
 /** A reader sees the old file or the new one, never half of one. Readable by the owner only. */
-export async function writeStateFile(path: string, state: StateFile): Promise<void> {
+export function writeStateFile(path: string, state: StateFile): Promise<void> {
+  return replaceFile(path, state);
+}
+
+/** What the owner wants from now on; whatever else the file says stays. */
+export async function writeDesiredState(path: string, desired: StateFile["desired_state"]): Promise<void> {
+  const found = recordIn((await readText(path)) ?? "") ?? {};
+  await replaceFile(path, { ...found, desired_state: desired });
+}
+
+async function replaceFile(path: string, state: object): Promise<void> {
   // Not forced to the disk: after a power cut nothing in it is true any more.
   const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
@@ -97,48 +118,70 @@ export async function writeStateFile(path: string, state: StateFile): Promise<vo
 
 /** Null when there is none or it cannot be understood at all. */
 export async function readStateFile(path: string): Promise<ReadStateFile | null> {
-  let text: string;
+  const text = await readText(path);
+  return text === null ? null : parseStateFile(text);
+}
+
+async function readText(path: string): Promise<string | null> {
   try {
-    text = await readFile(path, "utf8");
+    const text = await readFile(path, "utf8");
+    return text.length > mostText ? null : text;
   } catch (error) {
     if (error instanceof Error) return null;
     throw error;
   }
-  return text.length > mostText ? null : parseStateFile(text);
 }
 
 const mostText = 65_536;
 
-export function parseStateFile(text: string): ReadStateFile | null {
-  let value: unknown;
+function recordIn(text: string): Record<string, unknown> | null {
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-  const fields = new Map<string, unknown>(Object.entries(value));
-  const textOf = (key: string) => readText(fields.get(key));
-  const numberOf = (key: string) => readNumber(fields.get(key));
-  const desired = textOf("desired_state");
+}
+
+export function parseStateFile(text: string): ReadStateFile | null {
+  const fields = recordIn(text);
+  if (fields === null) return null;
+  const words = (key: string) => wordsIn(fields[key]);
+  const number = (key: string) => numberIn(fields[key]);
+  const desired = words("desired_state");
+  const restart = fields["restart_requested"];
   return {
-    gateway_state: textOf("gateway_state"),
+    gateway_state: words("gateway_state"),
     desired_state: desired === "running" || desired === "stopped" ? desired : null,
-    pid: numberOf("pid"),
-    start_time: numberOf("start_time"),
-    url: textOf("url"),
-    version: textOf("version"),
-    started_at: textOf("started_at"),
-    updated_at: textOf("updated_at"),
+    pid: number("pid"),
+    start_time: number("start_time"),
+    active_agents: number("active_agents"),
+    restart_requested: typeof restart === "boolean" ? restart : null,
+    exit_reason: words("exit_reason"),
+    platforms: platformsIn(fields["platforms"]),
+    url: words("url"),
+    version: words("version"),
+    started_at: words("started_at"),
+    updated_at: words("updated_at"),
   };
 }
 
-function readText(value: unknown): string | null {
+function platformsIn(value: unknown): StateFile["platforms"] | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const known = Object.entries(value).flatMap(([name, one]: [string, unknown]) => {
+    if (typeof one !== "object" || one === null || !("state" in one)) return [];
+    if (one.state !== "connected" && one.state !== "connecting") return [];
+    return [[name, { state: one.state, why: "why" in one ? wordsIn(one.why) : null }] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function wordsIn(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function readNumber(value: unknown): number | null {
+function numberIn(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 

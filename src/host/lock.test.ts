@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { acquireLock } from "./lock.ts";
+import { acquireLock, tryLock } from "./lock.ts";
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "everturn-lock-"));
@@ -89,6 +89,23 @@ test("a lock that nobody holds on to in the program stays held", async (t) => {
   t.after(() => child.kill("SIGKILL"));
   await once(child.stdout, "data");
   assert.equal(acquireLock(path).type, "taken");
+});
+
+test("who waits asks the same file again and again, and has the lock right after its holder's end", async (t) => {
+  const path = join(await folder(t), "gateway.lock");
+  const { child } = await other(t, path);
+  const attempt = tryLock(path);
+  for (let i = 0; i < 100; i++) assert.equal(attempt.take().type, "taken");
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+  const lock = attempt.take();
+  assert.ok(lock.type === "held");
+  assert.equal((await other(t, path)).got, "taken");
+  lock.release();
+  const given = tryLock(path);
+  given.giveUp();
+  take(path).release();
 });
 
 test("a file that cannot be a lock is a fault that says what to do", async (t) => {

@@ -13,16 +13,41 @@ export type Lock =
 
 /** Answers at once; throws a Fault when the file cannot be used at all. */
 export function acquireLock(path: string): Lock {
+  const attempt = tryLock(path);
+  const lock = attempt.take();
+  if (lock.type === "taken") attempt.giveUp();
+  return lock;
+}
+
+export type Attempt = {
+  /** May be called again and again until it is held: a try costs some microseconds. */
+  take(): Lock;
+  /** Nobody waits for it any more. */
+  giveUp(): void;
+};
+
+/** For who waits for another process to let go: the file is opened once, then only asked. */
+export function tryLock(path: string): Attempt {
   const database = open(path);
-  try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE");
-    database.exec("PRAGMA journal_mode = MEMORY");
-    database.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    database.close();
-    if (isBusy(error)) return { type: "taken" };
-    throw unusable(path, error);
-  }
+  let isReady = false;
+  const take = (): Lock => {
+    try {
+      if (!isReady) database.exec("PRAGMA locking_mode = EXCLUSIVE");
+      // Reads the file, which a holder refuses.
+      if (!isReady) database.exec("PRAGMA journal_mode = MEMORY");
+      isReady = true;
+      database.exec("BEGIN EXCLUSIVE");
+    } catch (error) {
+      if (isBusy(error)) return { type: "taken" };
+      database.close();
+      throw unusable(path, error);
+    }
+    return hold(database);
+  };
+  return { take, giveUp: () => database.close() };
+}
+
+function hold(database: DatabaseSync): Lock {
   // The database is closed when nothing refers to it any more; the process itself must, or the lock would go with it.
   const keep = () => release();
   let isHeld = true;
