@@ -7,6 +7,7 @@ import type { Paths } from "./config/paths.ts";
 import { Fault, sentenceOf } from "./core/fault.ts";
 import { isAlive, readStateFile } from "./host/identity.ts";
 import { type Lock, acquireLock } from "./host/lock.ts";
+import { checkGround } from "./host/place.ts";
 import { when } from "./cli/print.ts";
 
 export type HeldLock = Lock & { readonly type: "held" };
@@ -19,6 +20,7 @@ const lookAgainMs = 2;
 
 /** The answer is true when others may read what is in it. */
 export function prepareHome(home: string): boolean {
+  checkGround(home);
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);

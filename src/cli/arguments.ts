@@ -2,7 +2,8 @@
 
 import { parseArgs } from "node:util";
 import { nearest } from "../core/route.ts";
-import { type Command, type Option, commands, everywhere, usual } from "./table.ts";
+import { type Command, type Option, everywhere } from "./options.ts";
+import { commands, usual } from "./table.ts";
 
 export type Typed =
   | {
@@ -25,12 +26,12 @@ export function readArguments(argv: readonly string[]): Typed {
   });
   const options = tokens.filter((one) => one.kind === "option");
   const words = tokens.filter((one) => one.kind === "positional").map((one) => one.value);
-  const help = options.some((one) => one.name === "help" || one.rawName === "-h") || words[0] === "help";
+  const help = options.some((one) => one.name === "help") || words[0] === "help";
   if (words.length === 0 && options.some((one) => one.name === "version" || one.rawName === "-v"))
     return { type: "version" };
   const asked = words[0] === "help" ? words.slice(1) : words;
   if (asked.length === 0) {
-    const odd = options.find((one) => !(one.name in everywhere) && one.rawName !== "-h");
+    const odd = options.find((one) => !Object.hasOwn(everywhere, one.name));
     return odd === undefined
       ? { type: "help", words: [] }
       : wrong(unknownOption(odd.rawName, Object.keys(everywhere)), []);
@@ -47,6 +48,8 @@ export function readArguments(argv: readonly string[]): Typed {
     if (option.type === "string" && (value === undefined || value === ""))
       return wrong(`${rawName} needs a value: ${rawName} <${option.value}>.`, command.words);
     if (option.type === "boolean" && value !== undefined) return wrong(`${rawName} takes no value.`, command.words);
+    if (option.counts === true && !/^[1-9]\d{0,8}$/.test(value ?? ""))
+      return wrong(`${rawName} takes a whole number from 1 on, not "${value}".`, command.words);
   }
   const amiss = checkGiven(command, found.given);
   if (amiss !== null) return wrong(amiss, command.words);
@@ -102,10 +105,12 @@ function wrong(message: string, words: readonly string[]): Typed {
   return { type: "wrong", message, words };
 }
 
+type Parsed = { type: Option["type"]; short?: string };
+
 /** All options of all commands: which take a value must be known before the command is. */
-function allOptions(): Record<string, { type: Option["type"] }> {
-  const all: Record<string, { type: Option["type"] }> = {};
-  for (const [name, { type }] of commands.flatMap((one) => Object.entries(one.options))) all[name] = { type };
-  for (const [name, { type }] of Object.entries(everywhere)) all[name] = { type };
+function allOptions(): Record<string, Parsed> {
+  const all: Record<string, Parsed> = {};
+  const known = [...commands.map((one) => one.options), everywhere].flatMap((one) => Object.entries(one));
+  for (const [name, { type, short }] of known) all[name] = short === undefined ? { type } : { type, short };
   return all;
 }

@@ -3,6 +3,7 @@
 import { findHome, pathsIn, type Paths } from "../config/paths.ts";
 import { systemInput } from "../config/load.ts";
 import { type Client, connectGateway } from "../control/client.ts";
+import { checkGround } from "../host/place.ts";
 import type { Output } from "./print.ts";
 
 export type Copy = {
@@ -37,7 +38,9 @@ export function textFlag(context: Context, name: string): string | undefined {
 }
 
 export function pathsOf(context: Context): Paths {
-  return pathsIn(findHome(systemInput(textFlag(context, "home"))));
+  const home = findHome(systemInput(textFlag(context, "home")));
+  checkGround(home);
+  return pathsIn(home);
 }
 
 export function reachGateway(context: Context): Client {

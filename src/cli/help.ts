@@ -1,6 +1,7 @@
 // The help of the program, of a group and of a command, made from the table. Pure.
 
-import { type Command, type Option, commands, everywhere, usual } from "./table.ts";
+import { type Command, type Option, everywhere } from "./options.ts";
+import { commands, usual } from "./table.ts";
 
 const title = "everturn: a gateway between chats and AI agents that never loses a turn";
 
@@ -41,8 +42,8 @@ function usageOf(command: Command): string {
 
 function optionLines(options: Readonly<Record<string, Option>>): readonly string[] {
   return columns(
-    Object.entries(options).map(([name, { value, summary }]) => [
-      `--${name}${value === undefined ? "" : ` <${value}>`}`,
+    Object.entries(options).map(([name, { value, short, summary }]) => [
+      `--${name}${value === undefined ? "" : ` <${value}>`}${short === undefined ? "" : `, -${short}`}`,
       summary,
     ]),
   );

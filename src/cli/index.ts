@@ -1,10 +1,11 @@
-// The command line: argv to an exit code. Faults become one sentence on standard error; our own mistakes are thrown on.
+// The command line: argv to an exit code. Faults become one sentence on standard error, or one object where JSON was
+// asked for; our own mistakes are thrown on.
 
 import { Fault } from "../core/fault.ts";
 import { readArguments } from "./arguments.ts";
 import type { Doors } from "./context.ts";
 import { helpText } from "./help.ts";
-import { type Output, paint } from "./print.ts";
+import { type Output, paint, plainText } from "./print.ts";
 
 export const exitCodes = { done: 0, failed: 1, usage: 64, config: 78 } as const;
 
@@ -19,7 +20,8 @@ export async function runCommand(argv: readonly string[], output: Output, doors:
       return exitCodes.done;
     case "wrong": {
       const topic = typed.words.length === 0 ? "" : ` ${typed.words.join(" ")}`;
-      output.err(`${typed.message} \`everturn${topic} --help\` shows what there is.`);
+      const message = `${plainText(typed.message)} \`everturn${topic} --help\` shows what there is.`;
+      output.err(argv.includes("--json") ? asJson("usage", message) : message);
       return exitCodes.usage;
     }
     case "run":
@@ -28,8 +30,14 @@ export async function runCommand(argv: readonly string[], output: Output, doors:
         return await run({ flags: typed.flags, given: typed.given, output, doors, now: () => Date.now() });
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
-        output.err(paint(output, "red", error.message));
+        const isJson = typed.flags["json"] === true;
+        output.err(isJson ? asJson(error.code, error.message) : paint(output, "red", plainText(error.message)));
         return error.code === "config-wrong" || error.code === "home-unusable" ? exitCodes.config : exitCodes.failed;
       }
   }
+}
+
+/** In the form in which the gateway itself answers. */
+function asJson(code: string, message: string): string {
+  return JSON.stringify({ error: { code, message } });
 }

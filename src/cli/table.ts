@@ -1,54 +1,15 @@
 // Every command as data: its words, what it takes, what it does in a line, and where its code is (loaded only then).
 
-import type { Context } from "./context.ts";
+import { type Command, json, limit } from "./options.ts";
+import { gatewayCommands } from "./verbs/table.ts";
 
-export type Option = {
-  readonly type: "boolean" | "string";
-  /** What a value stands for, such as `id`; for strings only. */
-  readonly value?: string;
-  readonly summary: string;
-};
-
-export type Command = {
-  readonly words: readonly string[];
-  /** Names of arguments; the last may end in `...`. All are required unless in brackets. */
-  readonly takes: readonly string[];
-  readonly summary: string;
-  readonly options: Readonly<Record<string, Option>>;
-  readonly load: () => Promise<(context: Context) => Promise<number>>;
-};
-
-export const everywhere: Readonly<Record<string, Option>> = {
-  home: { type: "string", value: "folder", summary: "the home folder, instead of EVERTURN_HOME or ~/.everturn" },
-  help: { type: "boolean", summary: "show this text" },
-};
-
-const json: Readonly<Record<string, Option>> = { json: { type: "boolean", summary: "print JSON" } };
-const limit: Readonly<Record<string, Option>> = {
-  limit: { type: "string", value: "count", summary: "how many at most (50)" },
-};
-
-const gateway = () => import("./commands/gateway.ts");
 const sessions = () => import("./commands/sessions.ts");
 const turns = () => import("./commands/turns.ts");
 const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
 
 export const commands: readonly Command[] = [
-  {
-    words: ["gateway", "run"],
-    takes: [],
-    summary: "run the gateway here until it is stopped (Ctrl-C)",
-    options: { replace: { type: "boolean", summary: "take over from a gateway that already serves this home" } },
-    load: async () => (await gateway()).run,
-  },
-  {
-    words: ["gateway", "status"],
-    takes: [],
-    summary: "what the running gateway does, and the link to its web chat",
-    options: json,
-    load: async () => (await gateway()).status,
-  },
+  ...gatewayCommands,
   {
     words: ["chat"],
     takes: [],

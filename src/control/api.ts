@@ -13,6 +13,7 @@ import { BadRequest, notFound, refusalOf, refuse } from "./faults.ts";
 import type {
   DoneReply,
   OutboxReply,
+  RetryReply,
   SearchReply,
   SendReply,
   SessionMessagesReply,
@@ -113,7 +114,7 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, closing }: A
   app.get("/events", () => eventStream(gateway, closing));
 }
 
-function addOrders(app: Hono, { gateway, store }: ApiParts): void {
+function addOrders(app: Hono, { gateway, store, archive }: ApiParts): void {
   const done = { done: true } satisfies DoneReply;
   app.post("/sessions/:id/reset", async (c) => {
     await gateway.reset((await sessionOf(store, c.req.param("id"))).id);
@@ -124,8 +125,10 @@ function addOrders(app: Hono, { gateway, store }: ApiParts): void {
     return c.json(done);
   });
   app.post("/turns/:id/retry", async (c) => {
-    await gateway.retry((await turnOf(store, c.req.param("id"))).id);
-    return c.json(done);
+    const { id } = await turnOf(store, c.req.param("id"));
+    await gateway.retry(id);
+    const again = (await archive.turns({ limit: 50 })).find((one) => one.input.key.startsWith(`=retry:${id}:`));
+    return c.json({ ...done, turn: again?.id ?? null } satisfies RetryReply);
   });
   app.post("/outbox/:id/retry", async (c) => {
     await gateway.resend(await itemOf(store, c.req.param("id")));

@@ -96,8 +96,10 @@ export type TurnReply = {
 /** `GET /api/outbox?state=&limit=` */
 export type OutboxReply = { readonly items: readonly ItemView[] };
 
-/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel|retry`, `/api/outbox/:id/retry|discard` */
+/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard` */
 export type DoneReply = { readonly done: true };
+/** `POST /api/turns/:id/retry`: the turn that now runs; null when so much happened that it was not found again. */
+export type RetryReply = DoneReply & { readonly turn: string | null };
 /** `POST /api/send`: the same key again does nothing. */
 export type SendRequest = { readonly to: string; readonly text: string; readonly key: string };
 export type SendReply = { readonly status: "posted" | "duplicate" };

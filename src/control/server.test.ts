@@ -139,7 +139,7 @@ test("orders reach the gateway; what it refuses is said", async (t) => {
   const post = (path: string, body?: unknown) =>
     fetch(`${control.url}/api${path}`, { method: "POST", ...bearer(), body: JSON.stringify(body ?? {}) });
   assert.equal((await post(`/sessions/${session.id}/reset`)).status, 200);
-  assert.deepEqual(await jsonOf(await post(`/turns/${turn.id}/retry`)), { done: true });
+  assert.deepEqual(await jsonOf(await post(`/turns/${turn.id}/retry`)), { done: true, turn: null });
   assert.equal((await post(`/outbox/${item.id}/retry`)).status, 200);
   assert.equal((await post(`/outbox/${item.id}/discard`)).status, 409);
   assert.deepEqual(await jsonOf(await post("/send", { to: "web/local/c1", text: "x", key: "k1" })), {

@@ -1,5 +1,7 @@
 // `everturn sessions`: list, show, search, reset, export.
 
+import type { Client } from "../../control/client.ts";
+import { Fault } from "../../core/fault.ts";
 import type { Message } from "../../core/message.ts";
 import type {
   DoneReply,
@@ -8,19 +10,29 @@ import type {
   SessionReply,
   SessionView,
   SessionsReply,
+  StatusReply,
 } from "../../control/protocol.ts";
-import { type Context, queryOf, reachGateway, show as print } from "../context.ts";
+import { type Context, queryOf, reachGateway, show as print, textFlag } from "../context.ts";
 import { facts, oneLine, paint, plainText, table, when } from "../print.ts";
 
 export async function list(context: Context): Promise<number> {
-  const reply = await reachGateway(context).get<SessionsReply>(
-    `/api/sessions${queryOf(context, ["platform", "limit"])}`,
-  );
+  const client = reachGateway(context);
+  const reply = await client.get<SessionsReply>(`/api/sessions${queryOf(context, ["platform", "limit"])}`);
+  const platform = textFlag(context, "platform");
+  if (reply.sessions.length === 0 && platform !== undefined) await checkPlatform(client, platform);
   return print(context, reply, ({ sessions }) => {
     if (sessions.length === 0) return "No conversations yet.";
     const rows = sessions.map((one) => [one.id, one.address, when(one.activeAt, context.now()), titleOf(one)]);
     return table(["SESSION", "ADDRESS", "ACTIVE", "TITLE"], rows, context.output);
   });
+}
+
+/** Nothing found at a platform that there is not is a slip of the pen. */
+async function checkPlatform(client: Client, name: string): Promise<void> {
+  const { platforms } = await client.get<StatusReply>("/api/status");
+  const known = platforms.map((one) => one.platform);
+  if (known.includes(name)) return;
+  throw new Fault("not-found", `There is no platform "${name}"; there are ${known.join(", ") || "none"}.`);
 }
 
 export async function show(context: Context): Promise<number> {

@@ -1,6 +1,6 @@
 // `everturn turns`: list, show, cancel, retry.
 
-import type { DoneReply, ItemView, TurnReply, TurnView, TurnsReply } from "../../control/protocol.ts";
+import type { DoneReply, ItemView, RetryReply, TurnReply, TurnView, TurnsReply } from "../../control/protocol.ts";
 import { type Context, queryOf, reachGateway, show as print } from "../context.ts";
 import { describeEntry, describeItem } from "../life.ts";
 import { clockTime, facts, oneLine, paint, table, when } from "../print.ts";
@@ -27,8 +27,8 @@ export async function cancel(context: Context): Promise<number> {
 }
 
 export async function retry(context: Context): Promise<number> {
-  const reply = await reachGateway(context).post<DoneReply>(`/api/turns/${idOf(context)}/retry`);
-  return print(context, reply, () => "Its message runs again, as a new turn.");
+  const reply = await reachGateway(context).post<RetryReply>(`/api/turns/${idOf(context)}/retry`);
+  return print(context, reply, ({ turn }) => `Its message runs again, as turn ${turn ?? "of its own"}.`);
 }
 
 function lifeText(context: Context, { turn, session, entries, items }: TurnReply): string {

@@ -1,13 +1,9 @@
-// `everturn gateway run` and `everturn gateway status`.
+// `everturn gateway status`: what the running gateway does.
 
 import { Fault } from "../../core/fault.ts";
 import type { StatusReply } from "../../control/protocol.ts";
-import { type Context, reachGateway, show, textFlag } from "../context.ts";
+import { type Context, reachGateway, show } from "../context.ts";
 import { facts, lasting, megabytes, paint, table, when } from "../print.ts";
-
-export function run(context: Context): Promise<number> {
-  return context.doors.runGateway({ replace: context.flags["replace"] === true, home: textFlag(context, "home") });
-}
 
 export async function status(context: Context): Promise<number> {
   try {

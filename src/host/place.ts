@@ -1,0 +1,64 @@
+// Whether a folder can be a home, said before anything is tried there: Node's own way to make folders never returns below
+// /proc, and the words of the system for a file in the way do not say what to do.
+
+import { type Stats, statSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { Fault, sentenceOf } from "../core/fault.ts";
+
+/** The nearest thing on the way to the home that exists: the home itself, or the folder that would hold it. */
+export type Ground = {
+  readonly path: string;
+  readonly isFolder: boolean;
+  /** What kind of file system it is on, as statfs tells it. */
+  readonly magic: number;
+};
+
+/** File systems that show the kernel's own state and keep nothing. */
+const madeUp: Readonly<Record<number, string>> = {
+  0x9fa0: "proc",
+  0x62656572: "sysfs",
+  0x27e0eb: "cgroup",
+  0x63677270: "cgroup2",
+  0x64626720: "debugfs",
+  0x1cd1: "devpts",
+};
+
+/** Null when nothing speaks against it. */
+export function judgeGround(home: string, { path, isFolder, magic }: Ground): Fault | null {
+  const todo = "Set EVERTURN_HOME (or --home) to a folder on a local disk.";
+  if (!isFolder) {
+    const what = path === home ? "is a file, not a folder" : `cannot be a folder, because ${path} is a file`;
+    return new Fault("home-unusable", `The home ${home} ${what}. ${todo}`);
+  }
+  const kind = madeUp[magic];
+  if (kind === undefined) return null;
+  return new Fault(
+    "home-unusable",
+    `The home ${home} is on a ${kind} file system, which the kernel makes up and which keeps no files. ${todo}`,
+  );
+}
+
+/** Throws a Fault when the home can never be one; whether this user may write there is not asked. */
+export function checkGround(home: string): void {
+  const fault = judgeGround(home, groundOf(home));
+  if (fault !== null) throw fault;
+}
+
+function groundOf(home: string): Ground {
+  for (let path = home; ; path = dirname(path)) {
+    const facts = look(path);
+    if (facts !== null) return { path, isFolder: facts.isDirectory(), magic: statfsSync(path).type };
+    if (dirname(path) === path) return { path, isFolder: true, magic: 0 };
+  }
+}
+
+function look(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    const todo = "Give this user the right to look there, or set EVERTURN_HOME (or --home) to another folder.";
+    throw new Fault("home-unusable", `The home ${path} cannot be looked at (${sentenceOf(error)}). ${todo}`, error);
+  }
+}
