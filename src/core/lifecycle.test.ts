@@ -1,56 +1,137 @@
-// Every event in every phase of the process: the phase that follows and the orders given.
+// Every event in every phase of the process: the phase that follows and the orders given. How long the parts of a stop
+// may take, and what its end is reported as.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { at } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import { Bug } from "./ids.ts";
-import { type Advance, type Lifecycle, type LifecycleEvent, type StopIntent, advanceLifecycle } from "./lifecycle.ts";
+import {
+  type Advance,
+  type Lifecycle,
+  type LifecycleEvent,
+  type StopIntent,
+  type SupervisorKind,
+  advanceLifecycle,
+  exitCodeOf,
+  remaining,
+  reportedCode,
+} from "./lifecycle.ts";
 import { limits } from "./limits.ts";
+import type { StopClass } from "./recovery.ts";
 
 const first: StopIntent = { class: "restart", by: "cli", reason: "asked first" };
 const second: StopIntent = { class: "planned", by: "signal", reason: "asked second" };
 const drainMs = 7_000;
+const deadline = at(60_000);
 
 const phases = {
   booting: { phase: "booting" },
+  safe: { phase: "safe", since: at(1), reason: "died three times" },
   serving: { phase: "serving", since: at(1) },
-  draining: { phase: "draining", intent: first, until: at(50) },
-  parking: { phase: "parking", intent: first, until: at(60) },
+  draining: { phase: "draining", intent: first, since: at(0), until: at(50_000), deadline },
+  parking: { phase: "parking", intent: first, since: at(0), until: at(2_000), deadline },
+  closing: { phase: "closing", intent: first, clean: true, deadline },
   closed: { phase: "closed", intent: first, clean: true },
 } as const satisfies Record<Lifecycle["phase"], Lifecycle>;
 
+const now = at(1_500);
 const events = {
-  booted: { type: "booted", at: at(10) },
-  "stop-asked": { type: "stop-asked", intent: second, at: at(10) },
+  booted: { type: "booted", at: now },
+  held: { type: "held", reason: "died three times", at: now },
+  released: { type: "released" },
+  "stop-asked": { type: "stop-asked", intent: second, at: now },
   idle: { type: "idle" },
-  "time-up": { type: "time-up", at: at(10) },
+  "time-up": { type: "time-up", at: now },
+  "all-closed": { type: "all-closed" },
 } as const satisfies Record<LifecycleEvent["type"], LifecycleEvent>;
 
 const draining: Advance = {
-  life: { phase: "draining", intent: second, until: at(10 + drainMs) },
-  orders: ["close-lanes"],
+  life: {
+    phase: "draining",
+    intent: second,
+    since: now,
+    until: at(1_500 + drainMs),
+    deadline: at(1_500 + drainMs + limits.stopMs),
+  },
+  orders: ["begin-stop"],
 };
 const parking: Advance = {
-  life: { phase: "parking", intent: first, until: at(10 + limits.parkMs) },
+  life: { phase: "parking", intent: first, since: now, until: at(1_500 + limits.parkMs), deadline },
   orders: ["park-turns"],
 };
-const closed = (clean: boolean): Advance => ({
-  life: { phase: "closed", intent: first, clean },
+const closing = (clean: boolean): Advance => ({
+  life: { phase: "closing", intent: first, clean, deadline },
   orders: ["close-all"],
 });
+const closed: Advance = { life: { phase: "closed", intent: first, clean: true }, orders: ["end"] };
+const safe: Advance = { life: { phase: "safe", since: now, reason: "died three times" }, orders: [] };
 
-const expected: Record<LifecycleEvent["type"], Record<Lifecycle["phase"], Advance | "stays" | "Bug">> = {
+type Given = Advance | "stays" | "Bug";
+const expected: Record<LifecycleEvent["type"], Record<Lifecycle["phase"], Given>> = {
   booted: {
-    booting: { life: { phase: "serving", since: at(10) }, orders: ["open-lanes"] },
+    booting: { life: { phase: "serving", since: now }, orders: ["open-lanes"] },
+    safe: "Bug",
     serving: "Bug",
     draining: "stays",
     parking: "stays",
+    closing: "stays",
     closed: "stays",
   },
-  "stop-asked": { booting: draining, serving: draining, draining: parking, parking: "stays", closed: "stays" },
-  idle: { booting: "stays", serving: "stays", draining: closed(true), parking: closed(true), closed: "stays" },
-  "time-up": { booting: "stays", serving: "stays", draining: parking, parking: closed(false), closed: "stays" },
+  held: {
+    booting: safe,
+    safe: "Bug",
+    serving: "Bug",
+    draining: "stays",
+    parking: "stays",
+    closing: "stays",
+    closed: "stays",
+  },
+  released: {
+    booting: "stays",
+    safe: { life: { phase: "booting" }, orders: ["go-on-booting"] },
+    serving: "stays",
+    draining: "stays",
+    parking: "stays",
+    closing: "stays",
+    closed: "stays",
+  },
+  "stop-asked": {
+    booting: draining,
+    safe: draining,
+    serving: draining,
+    draining: parking,
+    parking: "stays",
+    closing: "stays",
+    closed: "stays",
+  },
+  idle: {
+    booting: "stays",
+    safe: "stays",
+    serving: "stays",
+    draining: closing(true),
+    parking: closing(true),
+    closing: "stays",
+    closed: "stays",
+  },
+  "time-up": {
+    booting: "stays",
+    safe: "stays",
+    serving: "stays",
+    draining: parking,
+    parking: closing(false),
+    closing: closed,
+    closed: "stays",
+  },
+  "all-closed": {
+    booting: "Bug",
+    safe: "Bug",
+    serving: "Bug",
+    draining: "Bug",
+    parking: "Bug",
+    closing: closed,
+    closed: "stays",
+  },
 };
 
 const pairs = (Object.keys(phases) as Lifecycle["phase"][]).flatMap((phase) =>
@@ -71,23 +152,107 @@ table("lifecycle: event × phase", pairs, ({ phase, event, gives }) => {
   else assert.deepEqual(advance(), gives === "stays" ? { life: phases[phase], orders: [] } : gives);
 });
 
-test("every one of the 20 pairs is in the table", () => {
-  assert.equal(pairs.length, 20);
+test("every one of the 49 pairs is in the table", () => {
+  assert.equal(pairs.length, 49);
 });
 
-test("who asked first stays the reason, however often a stop is asked", () => {
+table(
+  "a further request",
+  [
+    { name: "at the same moment is the same request", afterMs: 0, phase: "draining" },
+    { name: "just within a second is the same request", afterMs: 999, phase: "draining" },
+    { name: "a second later ends the drain early", afterMs: 1_000, phase: "parking" },
+    { name: "much later ends the drain early", afterMs: 6_999, phase: "parking" },
+  ],
+  ({ afterMs, phase }) => {
+    const { life } = advanceLifecycle(phases.serving, { type: "stop-asked", intent: first, at: at(100) }, drainMs);
+    const again = advanceLifecycle(life, { type: "stop-asked", intent: second, at: at(100 + afterMs) }, drainMs);
+    assert.equal(again.life.phase, phase);
+    assert.deepEqual("intent" in again.life && again.life.intent, first, "the class of the first");
+  },
+);
+
+test("who asked first stays the reason, however often and in whatever phase a stop is asked", () => {
   let life: Lifecycle = phases.serving;
-  for (const intent of [first, second, second, second]) {
-    life = advanceLifecycle(life, { type: "stop-asked", intent, at: at(10) }, drainMs).life;
+  const classes: readonly StopClass[] = ["restart", "planned", "unexpected", "take-over", "fault"];
+  for (const [n, one] of classes.entries()) {
+    const intent: StopIntent = { class: one, by: "signal", reason: one };
+    life = advanceLifecycle(life, { type: "stop-asked", intent, at: at(n * 1_000) }, drainMs).life;
+    assert.equal("intent" in life && life.intent.class, "restart");
+    if (life.phase === "parking") life = advanceLifecycle(life, events["time-up"], drainMs).life;
   }
-  assert.deepEqual(life, { phase: "parking", intent: first, until: at(10 + limits.parkMs) });
+  assert.equal(life.phase, "closing");
 });
 
-test("without a drain the time is up at once", () => {
+test("without a drain the time is up at once, and the stop has five seconds", () => {
   const { life } = advanceLifecycle(phases.serving, events["stop-asked"], 0);
-  assert.deepEqual(life, { phase: "draining", intent: second, until: at(10) });
+  assert.deepEqual(life, { phase: "draining", intent: second, since: now, until: now, deadline: at(6_500) });
 });
+
+test("parking never reaches into the last second", () => {
+  const late = { ...phases.draining, deadline: at(3_000) };
+  const { life } = advanceLifecycle(late, events["time-up"], drainMs);
+  assert.equal(life.phase === "parking" && life.until, at(2_000));
+});
+
+table(
+  "what remains for a step",
+  [
+    { name: "its cap, when there is time", cap: 1_000, now: 0, reserve: undefined, gives: 1_000 },
+    { name: "the rest, when there is less", cap: 1_000, now: 3_400, reserve: undefined, gives: 600 },
+    { name: "nothing in the last second", cap: 1_000, now: 4_000, reserve: undefined, gives: 0 },
+    { name: "nothing after the deadline, never less", cap: 1_000, now: 9_000, reserve: undefined, gives: 0 },
+    { name: "the last second for the final writes", cap: 1_000, now: 4_200, reserve: 0, gives: 800 },
+  ],
+  ({ cap, now: ms, reserve, gives }) => {
+    assert.equal(remaining(at(5_000), cap, at(ms), reserve), gives);
+  },
+);
 
 test("everything after the drain fits into five seconds", () => {
-  assert.ok(limits.parkMs + limits.sendGraceMs + limits.closeMs <= 5_000);
+  assert.ok(limits.parkMs + limits.sendGraceMs + limits.closeMs + limits.finalMs <= limits.stopMs);
 });
+
+type CodeCase = { name: string; of: StopClass; under: SupervisorKind | null; shortcut?: boolean; gives: number };
+const everywhere = ["systemd", "launchd", "s6", "task", null] as const;
+const same = (of: StopClass, gives: number): CodeCase[] =>
+  everywhere.map((under) => ({ name: `${of} under ${under ?? "nobody"} → ${gives}`, of, under, gives }));
+
+table(
+  "exit codes: class × supervisor",
+  [
+    ...same("planned", 0),
+    ...same("unexpected", 1),
+    ...same("fault", 70),
+    { name: "take-over under systemd → 79", of: "take-over", under: "systemd", gives: 79 },
+    { name: "take-over under s6 → 79", of: "take-over", under: "s6", gives: 79 },
+    { name: "take-over under nobody → 79", of: "take-over", under: null, gives: 79 },
+    { name: "take-over under launchd → 0, which knows no other way", of: "take-over", under: "launchd", gives: 0 },
+    { name: "take-over under the task scheduler → 0", of: "take-over", under: "task", gives: 0 },
+    { name: "restart under systemd, return arranged → 0", of: "restart", under: "systemd", shortcut: true, gives: 0 },
+    { name: "restart under systemd, not arranged → 75", of: "restart", under: "systemd", gives: 75 },
+    { name: "restart under launchd → 75", of: "restart", under: "launchd", gives: 75 },
+    { name: "restart under s6 → 75", of: "restart", under: "s6", gives: 75 },
+    { name: "restart under the task scheduler → 75", of: "restart", under: "task", gives: 75 },
+    { name: "restart under nobody → 0, the successor serves", of: "restart", under: null, gives: 0 },
+  ] satisfies CodeCase[],
+  ({ of, under, shortcut = false, gives }: CodeCase) => {
+    assert.equal(exitCodeOf({ intent: { class: of } }, under, shortcut), gives);
+  },
+);
+
+table(
+  "codes that mean stay down",
+  [
+    { name: "78 under systemd", code: 78, under: "systemd", gives: 78 },
+    { name: "78 under s6", code: 78, under: "s6", gives: 78 },
+    { name: "78 under nobody", code: 78, under: null, gives: 78 },
+    { name: "78 under launchd", code: 78, under: "launchd", gives: 0 },
+    { name: "78 under the task scheduler", code: 78, under: "task", gives: 0 },
+    { name: "79 under launchd", code: 79, under: "launchd", gives: 0 },
+    { name: "others pass", code: 70, under: "launchd", gives: 70 },
+  ] as const,
+  ({ code, under, gives }) => {
+    assert.equal(reportedCode(code, under), gives);
+  },
+);

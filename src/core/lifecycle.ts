@@ -1,25 +1,40 @@
-// The life of this process as one union. In memory only, because it describes this process; everything else is stored.
+// The life of this process as one union, and the time a stop may take. In memory only, because it describes this process;
+// everything else is stored. The first request decides what kind of stop it is; nothing changes that afterwards.
 
 import { Bug, type Instant, later } from "./ids.ts";
 import { limits } from "./limits.ts";
-import type { StopFacts } from "./recovery.ts";
+import type { StopClass, StopFacts } from "./recovery.ts";
 
 export type StopIntent = Pick<StopFacts, "class" | "by" | "reason" | "context">;
 
 export type Lifecycle =
   | { readonly phase: "booting" }
+  /** Died too often before it was ready: it can be asked what is wrong, and does nothing else. */
+  | { readonly phase: "safe"; readonly since: Instant; readonly reason: string }
   | { readonly phase: "serving"; readonly since: Instant }
-  | { readonly phase: "draining"; readonly intent: StopIntent; readonly until: Instant }
-  | { readonly phase: "parking"; readonly intent: StopIntent; readonly until: Instant }
+  /** Running turns may finish until `until`; the whole stop is over at `deadline`. */
+  | ({ readonly phase: "draining"; readonly since: Instant; readonly until: Instant } & Stopping)
+  /** What still runs was interrupted and has until `until` to put itself away. */
+  | ({ readonly phase: "parking"; readonly since: Instant; readonly until: Instant } & Stopping)
+  /** Sends, agents, platforms and the last writes. */
+  | ({ readonly phase: "closing"; readonly clean: boolean } & Stopping)
   | { readonly phase: "closed"; readonly intent: StopIntent; readonly clean: boolean };
+
+type Stopping = { readonly intent: StopIntent; readonly deadline: Instant };
 
 export type LifecycleEvent =
   | { readonly type: "booted"; readonly at: Instant }
+  /** Safe mode begins, or is left for another try. */
+  | { readonly type: "held"; readonly reason: string; readonly at: Instant }
+  | { readonly type: "released" }
   | { readonly type: "stop-asked"; readonly intent: StopIntent; readonly at: Instant }
+  /** Nothing runs any more. */
   | { readonly type: "idle" }
-  | { readonly type: "time-up"; readonly at: Instant };
+  /** The time of the present phase is over. */
+  | { readonly type: "time-up"; readonly at: Instant }
+  | { readonly type: "all-closed" };
 
-export type Order = "open-lanes" | "close-lanes" | "park-turns" | "close-all";
+export type Order = "open-lanes" | "go-on-booting" | "begin-stop" | "park-turns" | "close-all" | "end";
 
 export type Advance = { readonly life: Lifecycle; readonly orders: readonly Order[] };
 
@@ -27,30 +42,137 @@ export type Advance = { readonly life: Lifecycle; readonly orders: readonly Orde
 export function advanceLifecycle(life: Lifecycle, event: LifecycleEvent, drainMs: number): Advance {
   switch (event.type) {
     case "booted":
-      if (life.phase === "serving") throw new Bug("booted twice");
+      if (life.phase === "serving" || life.phase === "safe") throw new Bug(`booted while ${life.phase}`);
       if (life.phase !== "booting") return stay(life);
       return { life: { phase: "serving", since: event.at }, orders: ["open-lanes"] };
+    case "held":
+      if (life.phase === "serving" || life.phase === "safe") throw new Bug(`held while ${life.phase}`);
+      if (life.phase !== "booting") return stay(life);
+      return { life: { phase: "safe", since: event.at, reason: event.reason }, orders: [] };
+    case "released":
+      if (life.phase !== "safe") return stay(life);
+      return { life: { phase: "booting" }, orders: ["go-on-booting"] };
     case "stop-asked":
-      if (life.phase === "draining") return park(life.intent, event.at);
-      if (life.phase === "parking" || life.phase === "closed") return stay(life);
-      return {
-        life: { phase: "draining", intent: event.intent, until: later(event.at, drainMs) },
-        orders: ["close-lanes"],
-      };
+      return afterRequest(life, event, drainMs);
     case "idle":
       if (life.phase !== "draining" && life.phase !== "parking") return stay(life);
-      return { life: { phase: "closed", intent: life.intent, clean: true }, orders: ["close-all"] };
+      return close(life, true);
     case "time-up":
-      if (life.phase === "draining") return park(life.intent, event.at);
-      if (life.phase !== "parking") return stay(life);
-      return { life: { phase: "closed", intent: life.intent, clean: false }, orders: ["close-all"] };
+      return afterTime(life, event.at);
+    case "all-closed":
+      if (life.phase === "closed") return stay(life);
+      if (life.phase !== "closing") throw new Bug(`all closed while ${life.phase}`);
+      return end(life);
   }
 }
 
-function park(intent: StopIntent, at: Instant): Advance {
-  return { life: { phase: "parking", intent, until: later(at, limits.parkMs) }, orders: ["park-turns"] };
+/**
+ * The first request begins the drain. A marker and its signal, or a terminal's signal and a supervisor's, are one
+ * request; another one a second later means that somebody has lost patience, and the drain ends early.
+ */
+function afterRequest(life: Lifecycle, { intent, at }: LifecycleEvent & { type: "stop-asked" }, drainMs: number) {
+  switch (life.phase) {
+    case "booting":
+    case "safe":
+    case "serving": {
+      const until = later(at, drainMs);
+      const deadline = later(until, limits.stopMs);
+      return order({ phase: "draining", intent, since: at, until, deadline }, "begin-stop");
+    }
+    case "draining":
+      return at - life.since >= limits.sameRequestMs ? park(life, at) : stay(life);
+    case "parking":
+    case "closing":
+    case "closed":
+      return stay(life);
+  }
+}
+
+function afterTime(life: Lifecycle, at: Instant): Advance {
+  switch (life.phase) {
+    case "booting":
+    case "safe":
+    case "serving":
+    case "closed":
+      return stay(life);
+    case "draining":
+      return park(life, at);
+    case "parking":
+      return close(life, false);
+    case "closing":
+      return end(life);
+  }
+}
+
+function park({ intent, deadline }: Stopping, at: Instant): Advance {
+  const until = later(at, remaining(deadline, limits.parkMs, at));
+  return order({ phase: "parking", intent, since: at, until, deadline }, "park-turns");
+}
+
+function close({ intent, deadline }: Stopping, clean: boolean): Advance {
+  return order({ phase: "closing", intent, clean, deadline }, "close-all");
+}
+
+function end({ intent, clean }: Stopping & { readonly clean: boolean }): Advance {
+  return order({ phase: "closed", intent, clean }, "end");
+}
+
+function order(life: Lifecycle, given: Order): Advance {
+  return { life, orders: [given] };
 }
 
 function stay(life: Lifecycle): Advance {
   return { life, orders: [] };
+}
+
+/**
+ * How long one step of a stop may take: its own cap, or what is left of the one deadline. The last second belongs to the
+ * final writes, which ask with a reserve of 0.
+ */
+export function remaining(deadline: Instant, cap: number, now: Instant, reserve: number = limits.finalMs): number {
+  return Math.max(0, Math.min(cap, deadline - reserve - now));
+}
+
+/** Who starts the gateway again when it ends; `task` is the Windows task scheduler. */
+export type SupervisorKind = "systemd" | "launchd" | "s6" | "task";
+
+export const exitCodes = {
+  stopped: 0,
+  unexpected: 1,
+  usage: 64,
+  bug: 70,
+  again: 75,
+  config: 78,
+  served: 79,
+} as const;
+
+/**
+ * What the process tells whoever started it. Under systemd a restart that has arranged its own return is a plain end;
+ * under any other supervisor, or where that could not be arranged, it is "start me again"; without one a successor
+ * serves already. Running out of time changes nothing: the class decides.
+ */
+export function exitCodeOf(
+  ending: { readonly intent: { readonly class: StopClass } },
+  supervisor: SupervisorKind | null,
+  shortcutLaunched: boolean,
+): number {
+  switch (ending.intent.class) {
+    case "planned":
+      return exitCodes.stopped;
+    case "take-over":
+      return reportedCode(exitCodes.served, supervisor);
+    case "restart":
+      if (supervisor === null || (supervisor === "systemd" && shortcutLaunched)) return exitCodes.stopped;
+      return exitCodes.again;
+    case "unexpected":
+      return exitCodes.unexpected;
+    case "fault":
+      return exitCodes.bug;
+  }
+}
+
+/** launchd and Windows know no code that means "do not start me again", so there such an end is reported as a plain one. */
+export function reportedCode(code: number, supervisor: SupervisorKind | null): number {
+  const staysDown = code === exitCodes.config || code === exitCodes.served;
+  return staysDown && (supervisor === "launchd" || supervisor === "task") ? exitCodes.stopped : code;
 }

@@ -40,7 +40,14 @@ export const limits = {
   /** Pause between attempts to commit while the disk is full or failing. */
   storeRetryMinMs: 100,
   storeRetryMaxMs: 5_000,
-  /** How long the end of a stop waits for turns to park, sends to be answered, platforms to close. */
+  /** What a stop may take beyond the drain; the last part of it is kept for the final writes. */
+  stopMs: 5_000,
+  finalMs: 1_000,
+  /** Requests to stop within this are one request. */
+  sameRequestMs: 1_000,
+  /** How long each part of a stop may take: commits, notices, turns that park, sends under way, whatever closes. */
+  noteMs: 1_000,
+  noticeMs: 1_000,
   parkMs: 2_000,
   sendGraceMs: 1_000,
   closeMs: 1_000,
@@ -48,6 +55,9 @@ export const limits = {
   beatMs: 30_000,
   /** Deaths without progress before a turn is given up. */
   strikesMax: 3,
+  /** Deaths in a row before it was ready after which the gateway holds still, and for how long. */
+  unreadyMax: 3,
+  safeModeMs: 5 * 60_000,
   /** How long new turns wait for the verdict on a suspect. */
   holdMs: 30_000,
   /** The longest sleep of a timer; longer ones are slept in pieces. */

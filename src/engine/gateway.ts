@@ -91,7 +91,10 @@ export function gateway(options: GatewayOptions): Gateway {
         return { state: "starting", reason: "it is starting" };
       case "draining":
       case "parking":
+      case "closing":
         return { state: "draining", reason: now.intent.reason };
+      case "safe":
+        return { state: "degraded", reason: now.reason };
       case "closed":
         return { state: "stopped", reason: now.intent.reason };
       case "serving": {

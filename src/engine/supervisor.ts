@@ -47,7 +47,9 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
     switch (order) {
       case "open-lanes":
         return open();
-      case "close-lanes":
+      case "go-on-booting":
+        return;
+      case "begin-stop":
         crew.lanes.close();
         void remember(false);
         void crew.lanes.idle().then(() => feed({ type: "idle" }));
@@ -58,6 +60,8 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
       case "close-all":
         over.abort();
         return void closeAll();
+      case "end":
+        return;
     }
   }
 
@@ -70,13 +74,13 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
   }
 
   async function remember(clean: boolean): Promise<void> {
-    if (life.phase === "booting" || life.phase === "serving") return;
+    if (!("intent" in life)) return;
     const stop = { ...life.intent, at: world.now(), clean };
     await attempt("the stop could not be noted", ledger.commit([{ put: "stop", boot, stop }]));
   }
 
   async function closeAll(): Promise<void> {
-    if (life.phase !== "closed") return;
+    if (life.phase !== "closing") return;
     const { intent, clean } = life;
     await within(limits.sendGraceMs, crew.pump.close());
     crew.letGo();
@@ -86,6 +90,7 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
     ]);
     await within(limits.closeMs, remember(clean));
     ledger.close();
+    feed({ type: "all-closed" });
     resolve({ intent, clean });
   }
 
