@@ -9,6 +9,7 @@ import { type Session, newSession } from "../core/session.ts";
 import { type Turn, advanceTurn } from "../core/turn.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Parts } from "./parts.ts";
+import { Interruption } from "./turns/interruption.ts";
 
 export type Obeyed = {
   readonly text: string;
@@ -84,7 +85,7 @@ async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promis
     return {
       text: "Stopped.",
       changes: cancelled(turn, session.key, "stopped by its user", at),
-      stored: () => lanes.interrupt(lane, "cancelled", { is: turn.id }),
+      stored: () => lanes.interrupt(lane, new Interruption("cancelled", "Stopped by its user"), { is: turn.id }),
     };
   }
   const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);

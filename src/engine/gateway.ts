@@ -24,6 +24,7 @@ import { plans } from "./plans.ts";
 import { recover } from "./recover.ts";
 import { supervisor } from "./supervisor.ts";
 import { timers } from "./timers.ts";
+import { Interruption } from "./turns/interruption.ts";
 import { runner } from "./turns/run.ts";
 
 export type GatewayOptions = {
@@ -220,7 +221,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const session = await store.session(turn.session);
       await mustCommit(cancelled(turn, session?.key ?? "", "cancelled by the operator", world.now()));
       const lane = rows.laneOf(turn.session);
-      if (lane !== null) rows.interrupt(lane, "cancelled", { is: id });
+      if (lane !== null) rows.interrupt(lane, new Interruption("cancelled", "Cancelled by the operator"), { is: id });
       happened.emit({ type: "turn-ended", session: turn.session, turn: id, outcome: "cancelled" });
     },
     async retry(id) {

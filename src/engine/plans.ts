@@ -13,6 +13,7 @@ import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
 import type { Outlet } from "./outbox/pump.ts";
 import { writeReply } from "./outbox/replies.ts";
 import { type Parts, platformOf } from "./parts.ts";
+import { Interruption } from "./turns/interruption.ts";
 
 /** An acceptance ready to be committed. `stored` and `refused` say what follows in memory. */
 export type Plan = { readonly changes: readonly Change[]; readonly stored: () => void; readonly refused: () => void };
@@ -82,7 +83,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
         accepted();
         lanes.queue(lane);
         if (arrival === "wait-and-interrupt") {
-          void lanes.settled(lane).then(() => lanes.interrupt(lane, "superseded", { isNot: turn.id }));
+          const why = new Interruption("superseded", "A newer message took its place");
+          void lanes.settled(lane).then(() => lanes.interrupt(lane, why, { isNot: turn.id }));
         }
       },
       refused: () => undefined,

@@ -50,7 +50,7 @@ export function supervisor(parts: Parts, crew: Crew, onChange: () => void): Supe
       case "go-on-booting":
         return;
       case "begin-stop":
-        crew.lanes.close();
+        crew.lanes.close("Gateway shutting down");
         void remember(false);
         void crew.lanes.idle().then(() => feed({ type: "idle" }));
         return timeUp();

@@ -11,7 +11,8 @@ import { type Session, newSession, sessionKey, takenBy } from "../../core/sessio
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { type Parts, settingsOf } from "../parts.ts";
 import { quarantine } from "./quarantine.ts";
-import type { Interruption, Running } from "../turns/run.ts";
+import { Interruption } from "../turns/interruption.ts";
+import type { Running } from "../turns/run.ts";
 
 export type Lane = {
   /** As the store has it, or will have it with the next commit. */
@@ -49,8 +50,8 @@ export interface Lanes {
   laneOf(session: SessionId): Lane | null;
   running(): readonly Running[];
   open(waiting: readonly Session[], hold: TurnId | null): void;
-  /** Nothing starts any more; what runs goes on. */
-  close(): void;
+  /** Nothing starts any more; what runs goes on until it is parked, and is told why in these words. */
+  close(why: string): void;
   /** Interrupts everything that runs; resolves when all of it has settled. */
   park(): Promise<void>;
   /** Resolves when nothing runs. */
@@ -74,6 +75,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
   const idlers: (() => void)[] = [];
   let reserved = 0;
   let isOpen = false;
+  let ending = new Interruption("shutdown", "The gateway is starting");
 
   function hold(session: Session, stored: boolean, queued: boolean): Lane {
     const lane: Lane = { session, stored, running: null, onSettled: [], queued, entering: 0 };
@@ -167,7 +169,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     const running: Running = { turn, session, abort: new AbortController(), steps: 0, join: false, progressed };
     settle(lane, running);
     parts.events.emit({ type: "turn-started", session: session.id, turn: turn.id, attempt: turn.attempt });
-    if (!isOpen) running.abort.abort("shutdown" satisfies Interruption);
+    if (!isOpen) running.abort.abort(ending);
     runTurn(running, journal)
       .catch(parts.broken)
       .finally(() => {
@@ -244,12 +246,13 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
       for (const session of waiting) queue(bySession.get(session.id) ?? hold(session, true, true));
       pick();
     },
-    close() {
+    close(why) {
       isOpen = false;
+      ending = new Interruption("shutdown", why);
       closing.abort();
     },
     park() {
-      for (const lane of bySession.values()) runningOf(lane)?.abort.abort("shutdown" satisfies Interruption);
+      for (const lane of bySession.values()) runningOf(lane)?.abort.abort(ending);
       return idle();
     },
     idle,

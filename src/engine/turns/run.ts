@@ -24,11 +24,9 @@ import { type Parts, platformOf } from "../parts.ts";
 import type { Outlet } from "../outbox/pump.ts";
 import { type Reply, writeReply } from "../outbox/replies.ts";
 import type { Wakeable } from "../timers.ts";
+import { interruptionOf } from "./interruption.ts";
 import { askAgent } from "./step.ts";
 import { runCall } from "./tools.ts";
-
-/** Why a running turn is broken off. `cancelled`: its end is stored already. `superseded`: a newer message took its place. */
-export type Interruption = "shutdown" | "cancelled" | "superseded";
 
 export type Running = {
   turn: Turn;
@@ -134,7 +132,7 @@ function turnRun(
   }
 
   async function stepAside(): Promise<false> {
-    const why = signal.reason as Interruption;
+    const { why } = interruptionOf(signal);
     const { id, session: of } = running.turn;
     switch (why) {
       case "shutdown":
