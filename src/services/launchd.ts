@@ -33,7 +33,7 @@ export function launchdList(place: Place, scope: Scope, drainSeconds: number): s
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
-    "<!-- Made by `everturn gateway install`, which keeps what is written here only without the option force. -->",
+    "<!-- Written by `everturn gateway install`; with the option force it is written anew. -->",
     '<plist version="1.0">',
     ...written(values, ""),
     "</plist>",

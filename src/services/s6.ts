@@ -25,7 +25,7 @@ export function s6Files(place: Place, folder: string, drainSeconds: number): rea
   };
   const run = [
     "#!/bin/sh",
-    "# Made by `everturn gateway install` or `everturn gateway autostart`.",
+    "# Written by `everturn gateway install` or `everturn gateway autostart`.",
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellWord(value)}`),
     `exec ${shellWord(node)} ${shellWord(main)} gateway run`,
   ];

@@ -21,7 +21,7 @@ export function systemdUnit(place: Place, scope: Scope, drainSeconds: number): s
   const variables = { EVERTURN_HOME: home, EVERTURN_SUPERVISOR: "systemd", ...passOn };
   const isSystem = scope === "system";
   return lines([
-    "# Made by `everturn gateway install`, which keeps what is written here only without --force.",
+    "# Written by `everturn gateway install`; with --force it is written anew.",
     `# Settings of your own belong into a drop-in: systemctl${isSystem ? "" : " --user"} edit ${place.name}.service`,
     "",
     "[Unit]",
@@ -37,7 +37,7 @@ export function systemdUnit(place: Place, scope: Scope, drainSeconds: number): s
     "# Reports come from a small program that the gateway starts.",
     "NotifyAccess=all",
     // The colon switches variables off, so that a dollar is a dollar.
-    `ExecStart=:${[node, main].map(quoted).join(" ")} gateway run`,
+    `ExecStart=:${startOf(node)} ${quoted(main)} gateway run`,
     "# Asks for a restart: running turns are parked and go on in the next process.",
     "ExecReload=/bin/kill -USR1 $MAINPID",
     isSystem && `User=${user.name}`,
@@ -111,6 +111,11 @@ export function systemdState({ code, out }: Answer): ServiceState {
   if (facts.get("LoadState") === "not-found") return "missing";
   if (active === "failed") return "failed";
   return active === "inactive" ? "stopped" : "running";
+}
+
+/** systemd refuses programs with some signs in their path, but not arguments; `env` becomes the program it starts. */
+function startOf(node: string): string {
+  return /["'\\]/.test(node) ? `/usr/bin/env ${quoted(node)}` : quoted(node);
 }
 
 /** One word for systemd: in quotes, with the signs that it would replace written so that it does not. */

@@ -2,7 +2,7 @@
 // What could be there follows from facts that are passed in (`Here`); looking whether it is, and running programs, are
 // the only effects. A command that fails becomes a sentence that says why and what to do.
 
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
@@ -48,8 +48,17 @@ function ownerOf(home: string, user: Place["user"], env: Environment): Place["us
   const facts = statSync(home, { throwIfNoEntry: false });
   const uid = facts?.uid ?? (isCalled ? caller.uid : user.uid);
   if (uid === user.uid || uid === null) return user;
-  // systemd and launchd take a number where no name is known.
-  return { name: isCalled && uid === caller.uid ? caller.name : String(uid), uid, home: dirname(home) };
+  return { name: isCalled && uid === caller.uid ? caller.name : userName(uid), uid, home: dirname(home) };
+}
+
+function userName(uid: number): string {
+  try {
+    return execFileSync("id", ["-nu", String(uid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch (error) {
+    // systemd and launchd take a number where no name is known.
+    if (error instanceof Error) return String(uid);
+    throw error;
+  }
 }
 
 /** All services that this home could have on such a machine, the likeliest first. */
@@ -76,23 +85,37 @@ export function findService(all: Here, exists: (path: string) => boolean = exist
   );
 }
 
-/** The one to install; a Fault where there is none for this machine. */
-export function serviceToInstall(all: Here, scope: Scope, exists: (path: string) => boolean = existsSync): Service {
+/**
+ * The one to install; a Fault where there is none for this machine. A trial asks for less: what would be written can be
+ * looked at by anybody, also where it could not be used.
+ */
+export function serviceToInstall(
+  all: Here,
+  scope: Scope,
+  isTrial: boolean,
+  exists: (path: string) => boolean = existsSync,
+): Service {
   const { system, user } = all;
-  if (scope === "system" && user.uid !== null && user.uid !== 0)
+  if (scope === "system" && user.uid !== null && user.uid !== 0 && !isTrial)
     throw new Fault(
       "not-possible",
       `A service for the whole system can only be installed by its administrator. Try \`sudo everturn gateway install --system --home ${all.home}\`, or leave --system away for a service of ${user.name} alone.`,
     );
+  const [usual, whole, other] = servicesOf(all);
   // A service of root's own session would end with it; nobody means that.
-  const wanted = user.uid === 0 ? "system" : scope;
-  if (system === "darwin") return launchd(all, wanted);
-  if (system === "linux" && exists("/run/systemd/system")) return systemd(all, wanted);
-  if (system === "linux" && exists(join(scanOf(all), ".s6-svscan"))) return s6(all);
-  const what = system === "linux" ? "neither systemd nor s6 runs here" : `there is none for ${system} yet`;
-  throw new Fault(
+  const wanted = scope === "system" || user.uid === 0 ? (whole ?? usual) : usual;
+  if (system === "linux" && !exists("/run/systemd/system")) {
+    if (other !== undefined && exists(join(scanOf(all), ".s6-svscan"))) return other;
+    if (!isTrial) throw noService("neither systemd nor s6 runs here");
+  }
+  if (wanted === undefined) throw noService(`there is none for ${system} yet`);
+  return wanted;
+}
+
+function noService(why: string): Fault {
+  return new Fault(
     "not-possible",
-    `No service can be installed on this machine: ${what}. \`everturn gateway start\` runs the gateway without one; in a container, let the container run \`everturn gateway run\`.`,
+    `No service can be installed on this machine: ${why}. \`everturn gateway start\` runs the gateway without one; in a container, let the container run \`everturn gateway run\`.`,
   );
 }
 

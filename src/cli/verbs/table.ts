@@ -1,6 +1,10 @@
 // The commands about the gateway itself, as data.
 
-import { type Command, json } from "../options.ts";
+import { type Command, type Option, json } from "../options.ts";
+
+const trial: Readonly<Record<string, Option>> = {
+  "dry-run": { type: "boolean", summary: "only print every file and command" },
+};
 
 export const gatewayCommands: readonly Command[] = [
   {
@@ -16,5 +20,39 @@ export const gatewayCommands: readonly Command[] = [
     summary: "what the running gateway does, and the link to its web chat",
     options: json,
     load: async () => (await import("./status.ts")).status,
+  },
+  {
+    words: ["gateway", "install"],
+    takes: [],
+    summary: "have this system's supervisor keep the gateway running (systemd, launchd, s6, Windows)",
+    options: {
+      ...json,
+      ...trial,
+      force: { type: "boolean", summary: "replace an installed service that differs from what this version writes" },
+      system: { type: "boolean", summary: "for the whole system, started with the machine; as its administrator" },
+    },
+    load: async () => (await import("../commands/install.ts")).install,
+  },
+  {
+    words: ["gateway", "uninstall"],
+    takes: [],
+    summary: "stop the gateway and remove its service; the home stays as it is",
+    options: { ...json, ...trial, system: { type: "boolean", summary: "the one for the whole system" } },
+    load: async () => (await import("../commands/install.ts")).uninstall,
+  },
+  {
+    words: ["gateway", "autostart"],
+    takes: [],
+    summary: "at the start of a container with s6: prepare the service, up or down as it was wanted last",
+    options: {
+      ...json,
+      s6: {
+        type: "string",
+        value: "folder",
+        summary: "the folder that s6 scans, instead of EVERTURN_S6_SCAN or /run/service",
+      },
+      first: { type: "boolean", summary: "start it also when this home was never served before" },
+    },
+    load: async () => (await import("../commands/install.ts")).autostart,
   },
 ];

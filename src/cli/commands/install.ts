@@ -1,0 +1,230 @@
+// `everturn gateway install` and `uninstall`: the service of this home at the supervisor of this system, and
+// `everturn gateway autostart`, which the start of a container calls. Says what it did, or with --dry-run what it would do.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig, systemInput } from "../../config/load.ts";
+import type { Paths } from "../../config/paths.ts";
+import { Fault } from "../../core/fault.ts";
+import { readStateFile } from "../../host/identity.ts";
+import { announceStop, runningGateway } from "../../services/announce.ts";
+import { prepareFolder, shouldAutostart } from "../../services/autostart.ts";
+import { differences, repair } from "../../services/drift.ts";
+import { makeFolder, readInstalled, removeFile, writeWhole } from "../../services/files.ts";
+import { type Command, type Service, type ServiceFile, refuseControlCharacters } from "../../services/kinds.ts";
+import {
+  type Here,
+  carryOut,
+  findService,
+  here,
+  placeOf,
+  scanOf,
+  serviceToInstall,
+  servicesOf,
+  tryCommand,
+} from "../../services/verbs.ts";
+import { type Context, pathsOf, show, textFlag } from "../context.ts";
+import { wrongConfig } from "../wrong-config.ts";
+
+export async function install(context: Context): Promise<number> {
+  const paths = pathsOf(context);
+  const all = here(paths.home);
+  refuseGuessedHome(context, all);
+  const isTrial = context.flags["dry-run"] === true;
+  const scope = context.flags["system"] === true ? "system" : "user";
+  const service = serviceToInstall(all, scope, isTrial);
+  refuseControlCharacters(placeOf(all, scope));
+  const files = service.files(await drainOf(context));
+  if (isTrial) return showPlan(context, service, { write: files, remove: [], run: service.install });
+
+  refuseSecond(all, service);
+  await carryOut(service.check, all);
+  const changed = await changedFiles(service, files, context.flags["force"] === true);
+  const before = await stateOf(service, all);
+  if (before !== "running") await refuseRival(paths);
+  // launchd opens its log before the gateway can make the folder.
+  await makeFolder(paths.logs, all.owner);
+  for (const file of changed) await writeWhole(file);
+  await carryOut(service.install, all);
+  // What runs was started from the old text.
+  const isRestarted = changed.length > 0 && before === "running";
+  if (isRestarted) await carryOut(service.restart, all);
+  const done = { service: nameOf(service), written: changed.map(({ path }) => path), restarted: isRestarted };
+  return show(context, { ...done, hint: lingerHint(service, all) }, (value) =>
+    [
+      ...value.written.map((path) => `Wrote ${path}.`),
+      value.restarted
+        ? `Asked ${service.title} to restart; what runs goes on afterwards.`
+        : `${sentence(service.title)} runs${value.written.length === 0 ? "; nothing had to be written" : ""}.`,
+      ...(value.hint === null ? [] : [value.hint]),
+    ].join("\n"),
+  );
+}
+
+export async function uninstall(context: Context): Promise<number> {
+  const paths = pathsOf(context);
+  const all = here(paths.home);
+  refuseGuessedHome(context, all);
+  const wanted = context.flags["system"] === true ? systemWide(all) : findService(all);
+  const service = wanted !== null && isInstalled(wanted) ? wanted : null;
+  if (service === null)
+    return show(context, { service: null, removed: [] }, () => `No service is installed for ${paths.home}.`);
+  const files = service.files(0);
+  const remove = [...files.map(({ path }) => path), ...(service.folder === undefined ? [] : [service.folder])];
+  if (context.flags["dry-run"] === true)
+    return showPlan(context, service, { write: [], remove, run: [...service.uninstall, ...service.forget] });
+
+  await carryOut(service.check, all);
+  await announceStop(paths, all.owner, context.now());
+  await carryOut(service.uninstall, all);
+  for (const path of remove) await removeFile(path);
+  await carryOut(service.forget, all);
+  return show(context, { service: nameOf(service), removed: remove }, (value) =>
+    [...value.removed.map((path) => `Removed ${path}.`), `Stopped and removed ${service.title}. ${kept(paths)}`].join(
+      "\n",
+    ),
+  );
+}
+
+/** What a container runs before its supervisor: the service's folder, down or not by what was wanted last. */
+export async function autostart(context: Context): Promise<number> {
+  const paths = pathsOf(context);
+  const all = here(paths.home);
+  const scan = textFlag(context, "s6") ?? scanOf(all);
+  const place = placeOf(all, "user");
+  refuseControlCharacters(place);
+  const state = await readStateFile(paths.state);
+  const isFirst = !existsSync(paths.state) && context.flags["first"] === true;
+  const starts = shouldAutostart(state) || isFirst;
+  const folder = join(scan, place.name);
+  await prepareFolder(place, folder, await patientDrainOf(context), starts);
+  return show(context, { folder, starts, first: isFirst }, (value) =>
+    value.starts
+      ? `${folder} is prepared; the gateway starts with it.`
+      : `${folder} is prepared and stays down, because the gateway was not running or was stopped on purpose. \`everturn gateway start\` starts it.`,
+  );
+}
+
+// ------------------------------------------------------------------------------------------------- what is refused
+
+/** Under sudo the usual home is that of root, which is hardly the one that was meant. */
+function refuseGuessedHome(context: Context, { env, home }: Here): void {
+  const caller = env["SUDO_USER"] ?? "";
+  const isChosen = textFlag(context, "home") !== undefined || (env["EVERTURN_HOME"] ?? "") !== "";
+  if (caller === "" || caller === "root" || isChosen) return;
+  throw new Fault(
+    "not-possible",
+    `Under sudo it must be said whose home is meant: add \`--home ~${caller}/.everturn\` for that of ${caller}, or \`--home ${home}\`.`,
+  );
+}
+
+/** Two services for one home would keep throwing each other out. */
+function refuseSecond(all: Here, service: Service): void {
+  const rival = servicesOf(all).find((one) => one.kind !== service.kind && isInstalled(one));
+  if (rival === undefined) return;
+  const option = rival.kind.endsWith("-system") ? " --system" : "";
+  throw new Fault(
+    "not-possible",
+    `${all.home} has a service already: ${rival.title}. Remove it first: \`everturn gateway uninstall${option}\`.`,
+  );
+}
+
+async function refuseRival(paths: Paths): Promise<void> {
+  const rival = await runningGateway(paths);
+  if (rival === null) return;
+  throw new Fault(
+    "already-running",
+    `A gateway (pid ${rival.pid}) serves ${paths.home} outside of any service. Stop it first with \`everturn gateway stop\`, then install again.`,
+  );
+}
+
+/** Those to write; a Fault when something else is there and it was not said that it may go. */
+async function changedFiles(
+  service: Service,
+  files: readonly ServiceFile[],
+  force: boolean,
+): Promise<readonly ServiceFile[]> {
+  const changed: ServiceFile[] = [];
+  for (const file of files) {
+    const installed = await readInstalled(file);
+    if (installed === file.text) continue;
+    changed.push(file);
+    if (installed === null || force) continue;
+    const names = differences(installed, file.text);
+    const what = names.length === 0 ? "its comments" : names.join(", ");
+    throw new Fault(
+      "not-possible",
+      `${file.path} is there already and differs from what ${service.title} would be (${what}). \`${repair}\` replaces it; settings of your own belong into a drop-in.`,
+    );
+  }
+  return changed;
+}
+
+// --------------------------------------------------------------------------------------------------- what is looked at
+
+async function drainOf(context: Context): Promise<number> {
+  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+  if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
+  return loaded.config.gateway.drainSeconds;
+}
+
+/** A wrong configuration is told by the gateway itself, where its supervisor keeps what it says. */
+async function patientDrainOf(context: Context): Promise<number> {
+  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+  return loaded.type === "wrong" ? 0 : loaded.config.gateway.drainSeconds;
+}
+
+function isInstalled(service: Service): boolean {
+  return service
+    .files(0)
+    .slice(0, 1)
+    .some(({ path }) => existsSync(path));
+}
+
+function systemWide(all: Here): Service | null {
+  return servicesOf(all).find((one) => one.kind.endsWith("-system")) ?? null;
+}
+
+async function stateOf(service: Service, all: Here): Promise<string> {
+  const tried = await tryCommand(service.status, all);
+  return tried.code === "missing" ? "unknown" : service.stateIn(tried);
+}
+
+// -------------------------------------------------------------------------------------------------------- what is said
+
+type Plan = {
+  readonly write: readonly ServiceFile[];
+  readonly remove: readonly string[];
+  readonly run: readonly Command[];
+};
+
+function showPlan(context: Context, service: Service, { write, remove, run }: Plan): number {
+  const files = write.map(({ path, mode, text }) => ({ path, mode: mode.toString(8), text }));
+  const commands = run.map(({ program, words }) => [program, ...words]);
+  return show(context, { service: nameOf(service), write: files, remove, run: commands }, (plan) =>
+    [
+      ...plan.write.map((file) => `# write ${file.path} (mode ${file.mode})\n${file.text}`),
+      ...plan.remove.map((path) => `# remove ${path}`),
+      "# run",
+      ...plan.run.map((words) => words.join(" ")),
+    ].join("\n"),
+  );
+}
+
+function nameOf({ kind, label }: Service): { readonly kind: string; readonly label: string } {
+  return { kind, label };
+}
+
+/** A user's services end with their last session, unless they linger. */
+function lingerHint({ kind }: Service, { user }: Here): string | null {
+  if (kind !== "systemd-user" || existsSync(join("/var/lib/systemd/linger", user.name))) return null;
+  return `It ends when ${user.name} logs out. To keep it running, and to start it with the machine: sudo loginctl enable-linger ${user.name}`;
+}
+
+function kept({ home }: Paths): string {
+  return `${home} is untouched.`;
+}
+
+function sentence(text: string): string {
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+}

@@ -1,0 +1,30 @@
+// A planned stop is announced before anything ends the gateway: what its owner wants from now on, then a marker that names
+// the process. So the gateway knows its end for a wanted one, and stays down with its container.
+
+import type { Paths } from "../config/paths.ts";
+import { type ProcessIdentity, isAlive, readStateFile, writeDesiredState } from "../host/identity.ts";
+import { newMarker, writeMarker } from "../host/markers.ts";
+import { giveTo } from "./files.ts";
+import type { Place } from "./kinds.ts";
+
+/** The gateway that serves a home, as far as its state file tells; null when there is none. */
+export async function runningGateway(paths: Pick<Paths, "state">): Promise<ProcessIdentity | null> {
+  const state = await readStateFile(paths.state);
+  if (state === null || state.pid === null) return null;
+  const identity = { pid: state.pid, startTime: state.start_time };
+  return isAlive(identity) ? identity : null;
+}
+
+/** Nothing is written for a home that nobody serves. */
+export async function announceStop(
+  paths: Pick<Paths, "state" | "plannedStop">,
+  owner: Place["user"],
+  now: number,
+): Promise<void> {
+  const target = await runningGateway(paths);
+  if (target === null) return;
+  await writeDesiredState(paths.state, "stopped");
+  await giveTo(paths.state, owner);
+  await writeMarker(paths.plannedStop, newMarker("plannedStop", target, process.pid, now));
+  await giveTo(paths.plannedStop, owner);
+}
