@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 // What `everturn` starts: plain JavaScript that any Node from 20 on can read. It answers --version itself, runs the
 // program right here when this Node is new enough, and otherwise hands over to the Node that was installed along.
-// Then it only passes signals on and ends as its child did; a kill of the launcher leaves the child alone.
+// Then it only stays for it (`attend.js`); a kill of the launcher leaves the child alone.
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { constants } from "node:os";
-import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
+import { attend, codeOf } from "./attend.js";
 
 const oldestMajor = 24;
 const platformPackages = {
@@ -32,7 +31,7 @@ function main(args) {
   if (Number.parseInt(process.versions.node, 10) >= oldestMajor) return runHere(program);
   const node = findNode();
   if (node === null) return fail(`${nodeMissing()}\n${whatToDo()}`);
-  runThere(node, fileURLToPath(program), args);
+  return runThere(node, fileURLToPath(program), args);
 }
 
 function runHere(program) {
@@ -72,61 +71,24 @@ function fail(message) {
   process.exitCode = 1;
 }
 
-/** Everything up to the last handler happens in one go, so no signal can fall between the child and its handlers. */
-function runThere(node, program, args) {
-  const signals = signalsToPass();
-  const child = spawn(node, [program, ...args], { stdio: "inherit" });
-  const handlers = Object.entries(signals).map(([signal, isOursAlone]) => {
-    const pass = () => {
-      if (isOursAlone()) child.kill(signal);
-    };
-    process.on(signal, pass);
-    return () => process.off(signal, pass);
+/** Handlers and child come in one go, so no signal can fall between the two. */
+async function runThere(node, program, args) {
+  const attendance = attend({
+    own: false,
+    start(isSuccessor) {
+      const given = isSuccessor ? args.filter((one) => one !== "--replace") : args;
+      const env = { ...process.env, EVERTURN_ATTENDED: "1", ...(isSuccessor ? { EVERTURN_SUCCESSOR: "1" } : {}) };
+      return spawn(node, [program, ...given], { env, stdio: ["inherit", "inherit", "inherit", "ipc"] });
+    },
   });
-  child.on("error", (error) => {
-    for (const remove of handlers) remove();
-    fail(`The Node that came along (${node}) could not be started: ${error.message}.\n${whatToDo()}`);
-  });
-  child.on("exit", (code, signal) => {
-    for (const remove of handlers) remove();
-    if (signal === null) process.exitCode = code;
-    else endBy(signal);
-  });
-}
-
-/** Which signals must not end the launcher, and when each of them reached nobody but us and is passed on. */
-function signalsToPass() {
-  // A Windows console tells every process in it, and there is no other way for these to come.
-  if (isWindows) return { SIGINT: () => false, SIGBREAK: () => false, SIGHUP: () => false };
-  const atStart = terminalNow();
-  return {
-    SIGTERM: () => true,
-    SIGUSR1: () => true,
-    SIGINT: () => !terminalNow().inFront,
-    // A terminal that closes tells whoever leads its session; when that is a shell, everybody hears of it.
-    // By the time we look, the terminal is gone.
-    SIGHUP: () => atStart.leads || !atStart.present || terminalNow().present,
-  };
-}
-
-/**
- * Whether there is a terminal, whether we lead its session, and whether what is typed there reaches us: then Ctrl-C
- * went to the child as well, and passing it on would make it two. Only Linux tells exactly. Elsewhere a terminal as
- * standard input stands for it, and a hang-up is passed on in any case: twice does less harm than never.
- */
-function terminalNow() {
-  if (process.platform !== "linux") return { present: isatty(0), leads: true, inFront: isatty(0) };
-  const stat = readFileSync("/proc/self/stat", "utf8");
-  // The name in the second field may hold anything, a closing bracket too.
-  const [, , group, session, terminal, groupInFront] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { present: terminal !== "0", leads: session === String(process.pid), inFront: groupInFront === group };
-}
-
-/** Ends as the child did, so that whoever started us sees the same. */
-function endBy(signal) {
-  // In force only where the signal does not end a Node process; it is what a shell would report.
-  process.exitCode = 128 + (constants.signals[signal] ?? 0);
-  process.kill(process.pid, signal);
+  attendance.first();
+  const end = await attendance.ended;
+  if (end.error !== undefined)
+    return fail(`The Node that came along (${node}) could not be started: ${end.error.message}.\n${whatToDo()}`);
+  process.exitCode = codeOf(end);
+  // Ends as the child did, so that whoever started us sees the same. The code is in force only where the signal does
+  // not end a Node process.
+  if (end.signal !== null) process.kill(process.pid, end.signal);
 }
 
 await main(process.argv.slice(2));

@@ -46,7 +46,7 @@ export function plantTree(options: { readonly withNode: boolean; readonly from: 
   const folder = mkdtempSync(join(tmpdir(), "everturn-launcher-"));
   const main = options.from === "dist" ? "main.js" : "main.ts";
   for (const name of ["bin", "node_modules", options.from]) mkdirSync(join(folder, name));
-  cpSync(join(root, "bin", "everturn.js"), join(folder, "bin", "everturn.js"));
+  for (const name of ["everturn.js", "attend.js"]) cpSync(join(root, "bin", name), join(folder, "bin", name));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "everturn", version: "9.8.7", type: "module" }));
   writeFileSync(join(folder, options.from, main), program);
   if (options.withNode) {

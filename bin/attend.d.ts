@@ -1,0 +1,21 @@
+// The types of attend.js for the program.
+
+import type { ChildProcess } from "node:child_process";
+
+export type End = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly error?: Error };
+
+export type Reply =
+  | { readonly everturn: "loaded"; readonly pid: number }
+  | { readonly everturn: "failed"; readonly why: string };
+
+export type Attendance = {
+  prepare(): Promise<Reply>;
+  first(): void;
+  stay(): Promise<End>;
+  letGo(): void;
+  readonly ended: Promise<End>;
+};
+
+export function attend(parts: { start(isSuccessor: boolean): ChildProcess; readonly own: boolean }): Attendance;
+
+export function codeOf(end: End): number;
