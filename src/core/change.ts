@@ -48,6 +48,8 @@ export type Change =
   | { readonly put: "standing"; readonly session: SessionId; readonly standing: Session["standing"] }
   /** The turn goes on in another session. */
   | { readonly put: "rebound"; readonly turn: TurnId; readonly session: SessionId }
+  /** What was said in the turn stands in the transcript of another session. */
+  | { readonly put: "words"; readonly turn: TurnId; readonly from: SessionId; readonly session: SessionId }
   | { readonly put: "stop"; readonly boot: BootId; readonly stop: StopFacts }
   | { readonly put: "ready"; readonly boot: BootId; readonly at: Instant }
   /** Adds to what is told about a life; what was told before stays. */

@@ -39,6 +39,19 @@ export function newSession(id: SessionId, address: Address, owner: BootId, at: I
   return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, ...fresh };
 }
 
+/** What the next message at a place meets: the session that is there, or one that starts over because of it. */
+export type Access = { readonly type: "keep" } | { readonly type: "start-over"; readonly reset: "suspended" };
+
+/** Suspended counts more than anything else that is noted: a session that is also to be resumed starts over too. */
+export function decideAccess(session: Session): Access {
+  return session.standing === "suspended" ? { type: "start-over", reset: "suspended" } : { type: "keep" };
+}
+
+/** The session that takes the place of another by itself. */
+export function followerOf(session: Session, id: SessionId, owner: BootId, at: Instant): Session {
+  return { ...newSession(id, session.address, owner, at), reset: "suspended" };
+}
+
 /** The session as the boot holds it: taken over, with a higher fence, when another boot had it. */
 export function takenBy(session: Session, boot: BootId): Session {
   return session.owner === boot ? session : { ...session, owner: boot, fence: session.fence + 1 };

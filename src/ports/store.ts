@@ -25,12 +25,20 @@ export interface Store {
   /** The live session of a key. */
   sessionOf(key: string): Promise<Session | null>;
   session(id: SessionId): Promise<Session | null>;
+  /** Live sessions of a platform that were active at this moment or later, the least recently active first. */
+  activeSince(platform: string, at: Instant): Promise<readonly Session[]>;
   /** Sessions with turns that wait to run, the longest waiting first. */
   runnable(): Promise<readonly Session[]>;
   /** Oldest queued or parked turn. */
   nextTurn(session: SessionId): Promise<Turn | null>;
   /** Queued turns that have not begun, oldest first. */
   queuedTurns(session: SessionId, limit: number): Promise<readonly Turn[]>;
+  /** All that is queued or parked in a session, oldest first. */
+  readyTurns(session: SessionId): Promise<readonly Turn[]>;
+  /** All that waits for an answer in a session, oldest first. */
+  waitingTurns(session: SessionId): Promise<readonly Turn[]>;
+  /** Turns that asked for a restart and have not been answered, oldest first. */
+  restarting(): Promise<readonly Turn[]>;
   heldTurns(boot: BootId): Promise<readonly Turn[]>;
   /** The newest last. */
   openQuestions(session: SessionId): Promise<readonly OpenQuestion[]>;
@@ -41,6 +49,8 @@ export interface Store {
   /** The newest entries, oldest first: a long journal is not read to know how it ended. */
   journalTail(turn: TurnId, limit: number): Promise<readonly Entry[]>;
   strikes(key: string): Promise<number>;
+  /** Session keys with as many strikes as there may be, or more. */
+  struckOut(): Promise<readonly string[]>;
 
   /** Sessions with items that wait to be sent, the longest waiting first. */
   sendable(): Promise<readonly SessionId[]>;
@@ -51,6 +61,8 @@ export interface Store {
 
   nextTimer(): Promise<Timer | null>;
   cursor(platform: string, account: string): Promise<string | null>;
+  /** Something small that was remembered by name. */
+  fact(name: string): Promise<string | null>;
 
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
+import { noteFor } from "../../core/resume.ts";
 import type { AgentJob, Step } from "../../ports/agent.ts";
 import { childOf, over } from "../abort.ts";
 import type { Parts } from "../parts.ts";
@@ -29,7 +30,7 @@ export async function askAgent(
     attempt: turn.attempt,
     input: turn.input,
     journal,
-    note: null,
+    note: noteFor(journal),
     history: (limit) => archive.history(session.id, limit),
     now: () => world.now(),
     pause: (ms) => world.sleep(later(world.now(), ms), step.signal),

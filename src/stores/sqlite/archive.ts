@@ -116,6 +116,7 @@ const openTurns: Readonly<Record<string, string>> = {
   parked: "INDEXED BY turns_ready WHERE state IN ('queued', 'parked') AND state = 'parked'",
   running: "INDEXED BY turns_running WHERE state = 'running'",
   waiting: "INDEXED BY turns_waiting WHERE state = 'waiting'",
+  restarting: "INDEXED BY turns_restarting WHERE state = 'restarting'",
 };
 
 function turnsBy(all: All, { session, state, limit }: TurnFilter): readonly Raw[] {

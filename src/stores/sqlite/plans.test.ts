@@ -12,18 +12,23 @@ const openOnly = [
   "turns_running",
   "turns_waiting",
   "turns_question",
+  "turns_restarting",
   "items_pending",
   "items_sending",
   "timers_due",
+  "strikes_out",
 ];
 
 const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> = {
   deadBoots: ["boots", "turns_running", "items_sending"],
   sessionOf: ["sessions_live"],
   session: ["sqlite_autoindex_sessions_1"],
+  activeSince: ["sessions_recent"],
   runnable: ["turns_ready", "sqlite_autoindex_sessions_1"],
   nextTurn: ["turns_ready"],
   queuedTurns: ["turns_ready"],
+  readyTurns: ["turns_ready"],
+  restarting: ["turns_restarting"],
   heldTurns: ["turns_running"],
   waitingTurns: ["turns_waiting"],
   waitingFor: ["turns_question"],
@@ -31,12 +36,14 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   journalOf: ["PRIMARY KEY"],
   journalTail: ["PRIMARY KEY"],
   strikes: ["PRIMARY KEY"],
+  struckOut: ["strikes_out"],
   sendable: ["items_pending"],
   nextItem: ["items_pending"],
   heldItems: ["items_sending"],
   item: ["sqlite_autoindex_items_1"],
   nextTimer: ["timers_due"],
   cursor: ["PRIMARY KEY"],
+  fact: ["PRIMARY KEY"],
 };
 
 for (const [name, sql] of Object.entries(engineQueries)) {

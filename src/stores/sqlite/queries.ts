@@ -13,6 +13,8 @@ export const engineQueries = {
     UNION SELECT boot FROM items INDEXED BY items_sending WHERE state = 'sending')`,
   sessionOf: "SELECT * FROM sessions INDEXED BY sessions_live WHERE key = ? AND ended_at = 0",
   session: "SELECT * FROM sessions WHERE id = ?",
+  activeSince: `SELECT * FROM sessions INDEXED BY sessions_recent
+    WHERE platform = ? AND active_at >= ? AND ended_at = 0 ORDER BY active_at`,
   runnable: `SELECT sessions.* FROM (
       SELECT session, min(n) AS first FROM turns INDEXED BY turns_ready
       WHERE state IN ('queued', 'parked') GROUP BY session ORDER BY first) AS waiting
@@ -21,6 +23,9 @@ export const engineQueries = {
     "SELECT * FROM turns INDEXED BY turns_ready WHERE session = ? AND state IN ('queued', 'parked') ORDER BY n LIMIT 1",
   queuedTurns: `SELECT * FROM turns INDEXED BY turns_ready
     WHERE session = ? AND state IN ('queued', 'parked') AND state = 'queued' AND attempt = 0 ORDER BY n LIMIT ?`,
+  readyTurns:
+    "SELECT * FROM turns INDEXED BY turns_ready WHERE session = ? AND state IN ('queued', 'parked') ORDER BY n",
+  restarting: "SELECT * FROM turns INDEXED BY turns_restarting WHERE state = 'restarting' ORDER BY n",
   heldTurns: "SELECT * FROM turns INDEXED BY turns_running WHERE state = 'running' AND boot = ? ORDER BY n",
   waitingTurns: "SELECT * FROM turns INDEXED BY turns_waiting WHERE session = ? AND state = 'waiting' ORDER BY n",
   waitingFor:
@@ -29,6 +34,7 @@ export const engineQueries = {
   journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
   journalTail: "SELECT entry FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?",
   strikes: "SELECT strikes FROM strikes WHERE key = ?",
+  struckOut: "SELECT key FROM strikes INDEXED BY strikes_out WHERE strikes >= 3 ORDER BY key",
   sendable: `SELECT session, min(n) AS first FROM items INDEXED BY items_pending
     WHERE state = 'pending' GROUP BY session ORDER BY first`,
   nextItem: "SELECT * FROM items INDEXED BY items_pending WHERE session = ? AND state = 'pending' ORDER BY n LIMIT 1",
@@ -36,6 +42,7 @@ export const engineQueries = {
   item: "SELECT * FROM items WHERE id = ?",
   nextTimer: "SELECT * FROM timers INDEXED BY timers_due ORDER BY due_at LIMIT 1",
   cursor: "SELECT value FROM cursors WHERE platform = ? AND account = ?",
+  fact: "SELECT value FROM facts WHERE name = ?",
 } as const;
 
 export type Reads = Omit<Store, "commit" | "openBoot" | "beat" | "close">;
@@ -69,9 +76,13 @@ export function engineReads(db: DatabaseSync): Reads {
     deadBoots: many(q.deadBoots, toBoot),
     sessionOf: one(q.sessionOf, toSession),
     session: one(q.session, toSession),
+    activeSince: many(q.activeSince, toSession),
     runnable: many(q.runnable, toSession),
     nextTurn: one(q.nextTurn, toTurn),
     queuedTurns: many(q.queuedTurns, toTurn),
+    readyTurns: many(q.readyTurns, toTurn),
+    waitingTurns,
+    restarting: many(q.restarting, toTurn),
     heldTurns: many(q.heldTurns, toTurn),
     async openQuestions(session) {
       const found = [];
@@ -87,12 +98,14 @@ export function engineReads(db: DatabaseSync): Reads {
     journalOf,
     journalTail: async (turn, limit) => (await journalTail(turn, limit)).toReversed(),
     strikes: async (key) => (await strikes(key)) ?? 0,
+    struckOut: many(q.struckOut, (raw) => raw["key"] as string),
     sendable: many(q.sendable, (raw) => raw["session"] as SessionId),
     nextItem: one(q.nextItem, toItem),
     heldItems: many(q.heldItems, toItem),
     item: one(q.item, toItem),
     nextTimer: one(q.nextTimer, toTimer),
     cursor: one(q.cursor, (raw) => raw["value"] as string),
+    fact: one(q.fact, (raw) => raw["value"] as string),
   };
 }
 

@@ -5,7 +5,8 @@ import type { Entry } from "../../core/journal.ts";
 import type { Address, Message, Question } from "../../core/message.ts";
 import type { ItemState, OutboxItem } from "../../core/outbox.ts";
 import type { Boot, BootStory, StopFacts } from "../../core/recovery.ts";
-import type { Resume, Session } from "../../core/session.ts";
+import { readResume } from "../../core/resume.ts";
+import type { Session } from "../../core/session.ts";
 import type { Timer } from "../../core/timer.ts";
 import type { Turn, TurnState } from "../../core/turn.ts";
 
@@ -22,7 +23,7 @@ export function toSession(raw: Raw): Session {
     activeAt: raw["active_at"] as Instant,
     endedAt: raw["ended_at"] === 0 ? null : (raw["ended_at"] as Instant),
     standing: raw["standing"] as Session["standing"],
-    resume: raw["resume"] === null ? null : parse<Resume>(raw["resume"]),
+    resume: readResume(raw["resume"] as string | null),
     reset: raw["reset"] as Session["reset"],
   };
 }

@@ -87,6 +87,7 @@ ALTER TABLE sessions ADD COLUMN resume TEXT;
 ALTER TABLE sessions ADD COLUMN reset TEXT;
 
 CREATE INDEX turns_restarting ON turns(n) WHERE state = 'restarting';
+CREATE INDEX strikes_out ON strikes(key) WHERE strikes >= 3;
 `,
   },
 ];

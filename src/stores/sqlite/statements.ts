@@ -55,6 +55,7 @@ const table = {
   resume: ["UPDATE sessions SET resume = ? WHERE id = ?", "one"],
   standing: ["UPDATE sessions SET standing = ? WHERE id = ?", "one"],
   rebound: ["UPDATE turns SET session = ? WHERE id = ?", "one"],
+  words: ["UPDATE messages INDEXED BY messages_session SET session = ? WHERE session = ? AND turn = ?", "anything"],
   stop: ["UPDATE boots SET stop = ? WHERE id = ?", "one"],
   ready: ["UPDATE boots SET ready_at = ? WHERE id = ?", "one"],
   story: ["UPDATE boots SET story = json_patch(story, ?) WHERE id = ?", "one"],
@@ -134,6 +135,8 @@ export function toRow(change: Change): Row {
       return [numbers.standing, change.standing, change.session];
     case "rebound":
       return [numbers.rebound, change.session, change.turn];
+    case "words":
+      return [numbers.words, change.session, change.from, change.turn];
     case "stop":
       return [numbers.stop, JSON.stringify(change.stop), change.boot];
     case "ready":

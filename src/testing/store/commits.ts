@@ -34,6 +34,8 @@ const everyKind: readonly Change[] = [
   { put: "story", boot: bootId("b1"), story: { exitCode: 0 } },
   { put: "resume", session: sessionId("s1"), resume: { reason: "crash", markedAt: at(5) } },
   { put: "standing", session: sessionId("s1"), standing: "suspended" },
+  { put: "rebound", turn: turnId("t1"), session: sessionId("s1") },
+  { put: "words", turn: turnId("t1"), from: sessionId("s1"), session: sessionId("s1") },
   { put: "fact", name: "a fact", value: "its value" },
 ];
 /** A turn that does not exist cannot be at version 5. */
@@ -55,6 +57,7 @@ function wholeTests(open: OpenStore): void {
     assert.deepEqual([boot?.stop, boot?.readyAt, boot?.story], [stop, at(7), { listeningAt: at(8), exitCode: 0 }]);
     const resume = { reason: "crash", markedAt: at(5) };
     assert.deepEqual([session?.standing, session?.resume], ["suspended", resume]);
+    assert.equal(await store.fact("a fact"), "its value");
   });
 
   test("a commit whose last change conflicts leaves nothing of the others", async (t) => {

@@ -14,6 +14,7 @@ const turnStates: readonly TurnState[] = [
   { state: "done", outcome: "replied", doneAt: at(3) },
   { state: "waiting", question: "q", until: at(99) },
   { state: "running", boot: by, startedAt: at(1) },
+  { state: "restarting", askedAt: at(2) },
   { state: "parked", cause: "crash", parkedAt: at(2) },
   { state: "queued" },
 ];
@@ -107,13 +108,11 @@ function turnListTests(open: OpenStore): void {
     await write(store, oneOfEach("s2"));
     const found = async (filter: Parameters<typeof store.turns>[0]): Promise<string> =>
       ids(await store.turns(filter)).join(", ");
-    assert.equal(await found({ limit: 3 }), "s2 queued, s2 parked, s2 running");
-    assert.equal(await found({ limit: 10, session: s1 }), "s1 queued, s1 parked, s1 running, s1 waiting, s1 done");
-    assert.equal(
-      await found({ limit: 10, session: s1, state: "open" }),
-      "s1 queued, s1 parked, s1 running, s1 waiting",
-    );
-    assert.equal(await found({ limit: 5, state: "open" }), "s2 queued, s2 parked, s2 running, s2 waiting, s1 queued");
+    assert.equal(await found({ limit: 3 }), "s2 queued, s2 parked, s2 restarting");
+    const open1 = "s1 queued, s1 parked, s1 restarting, s1 running, s1 waiting";
+    assert.equal(await found({ limit: 10, session: s1 }), `${open1}, s1 done`);
+    assert.equal(await found({ limit: 10, session: s1, state: "open" }), open1);
+    assert.equal(await found({ limit: 6, state: "open" }), `${open1.replaceAll("s1", "s2")}, s1 queued`);
     for (const { state } of turnStates) {
       assert.equal(await found({ limit: 10, state }), `s2 ${state}, s1 ${state}`);
     }

@@ -7,7 +7,7 @@ import type { Entry } from "../../core/journal.ts";
 import type { ItemState } from "../../core/outbox.ts";
 import type { TurnState } from "../../core/turn.ts";
 import { aSession, aTurn, anItem, at, bootId, sessionId, turnId } from "../samples.ts";
-import { type OpenStore, idOf, ids, putItem, putSession, putTurn, started, write } from "./steps.ts";
+import { type OpenStore, acceptance, idOf, ids, putItem, putSession, putTurn, started, write } from "./steps.ts";
 
 const s1 = sessionId("s1");
 const by = bootId("b1");
@@ -110,6 +110,42 @@ function turnTests(open: OpenStore): void {
       (await store.runnable()).map((session) => session.id),
       ["s6", "s4", "s5", "s3"],
     );
+  });
+
+  test("what is ready, what waits and what asked for a restart: all of it, oldest first", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, [
+      putSession("s1"),
+      putSession("s2"),
+      turnIn("restarting", "z"),
+      turnIn("queued", "y"),
+      turnIn("waiting", "x"),
+      turnIn("parked", "w"),
+      turnIn("done", "v"),
+      turnIn("queued", "u"),
+      turnIn("restarting", "other", "s2"),
+      turnIn("parked", "another", "s2"),
+    ]);
+    assert.deepEqual(ids(await store.readyTurns(s1)), ["y", "w", "u"]);
+    assert.deepEqual(ids(await store.waitingTurns(s1)), ["x"]);
+    assert.deepEqual(ids(await store.restarting()), ["z", "other"]);
+    const [first] = await store.restarting();
+    assert.ok(first);
+    await write(store, [putTurn({ ...first, version: 2, now: turns.done })]);
+    assert.deepEqual(ids(await store.restarting()), ["other"]);
+  });
+
+  test("a turn that goes on in another session takes its words with it, and leaves the others", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, [...acceptance("stays"), ...acceptance("goes"), putSession("s2")]);
+    const [turn, s2] = [turnId("goes"), sessionId("s2")];
+    await write(store, [
+      { put: "rebound", turn, session: s2 },
+      { put: "words", turn, from: s1, session: s2 },
+    ]);
+    assert.deepEqual([idOf(await store.nextTurn(s1)), idOf(await store.nextTurn(s2))], ["stays", "goes"]);
+    const said = async (session: typeof s1) => (await store.history(session, 10)).map(({ text }) => text);
+    assert.deepEqual([await said(s1), await said(s2)], [["text of stays"], ["text of goes"]]);
   });
 
   test("a turn that does not exist is null, its journal empty", async (t) => {
@@ -243,6 +279,25 @@ function smallTests(open: OpenStore): void {
     await write(store, [{ drop: "strikes", key: "k" }]);
     await write(store, [{ drop: "strikes", key: "k" }]);
     assert.equal(await store.strikes("k"), 0);
+  });
+
+  test("struck out: the keys with three strikes or more", async (t) => {
+    const { store } = await started(t, open);
+    assert.deepEqual(await store.struckOut(), []);
+    for (const [n, key] of ["none", "one", "two", "three", "four"].entries()) {
+      if (n > 0) await write(store, [{ put: "strikes", key, strikes: n }]);
+    }
+    assert.deepEqual((await store.struckOut()).toSorted(), ["four", "three"]);
+    await write(store, [{ drop: "strikes", key: "four" }]);
+    assert.deepEqual(await store.struckOut(), ["three"]);
+  });
+
+  test("a fact is found by its name and replaced", async (t) => {
+    const { store } = await started(t, open);
+    assert.equal(await store.fact("a fact"), null);
+    await write(store, [{ put: "fact", name: "a fact", value: "1" }]);
+    await write(store, [{ put: "fact", name: "a fact", value: "2" }]);
+    assert.deepEqual([await store.fact("a fact"), await store.fact("another")], ["2", null]);
   });
 
   test("a cursor belongs to one account of one platform and is replaced", async (t) => {

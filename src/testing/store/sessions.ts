@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Change } from "../../core/change.ts";
-import { aSession, at, sessionId, turnId } from "../samples.ts";
-import { type OpenStore, acceptance, idOf, putSession, started, write } from "./steps.ts";
+import { aBoot, aSession, anAddress, at, bootId, sessionId, turnId } from "../samples.ts";
+import { type OpenStore, acceptance, idOf, ids, putSession, started, write } from "./steps.ts";
 
 export function sessionTests(open: OpenStore): void {
   describe("sessions and their owners", { concurrency: 4 }, () => {
     checkTests(open);
     ownerTests(open);
+    standingTests(open);
   });
 }
 
@@ -92,5 +93,47 @@ function ownerTests(open: OpenStore): void {
     await write(store, [{ put: "ended", session: sessionId("s1"), at: at(9) }, putSession("s2", place)]);
     await write(store, [{ put: "ended", session: sessionId("s2"), at: at(9) }, putSession("s3", place)]);
     assert.equal(idOf(await store.sessionOf(key)), "s3");
+  });
+}
+
+function standingTests(open: OpenStore): void {
+  const s1 = sessionId("s1");
+
+  test("S68 S69 S76 a new session is active and not to be resumed; what is noted of it survives a reopen", async (t) => {
+    const opened = await started(t, open);
+    await write(opened.store, [putSession("s1")]);
+    const fresh = await opened.store.session(s1);
+    assert.deepEqual([fresh?.standing, fresh?.resume, fresh?.reset], ["active", null, null]);
+    const resume = { reason: "restart_timeout", markedAt: at(7) } as const;
+    await write(opened.store, [{ put: "resume", session: s1, resume }]);
+    await write(opened.store, [{ put: "standing", session: s1, standing: "suspended" }]);
+    const store = await opened.reopen();
+    assert.deepEqual(await store.session(s1), { ...aSession("s1"), resume, standing: "suspended" });
+    await store.openBoot(aBoot("b2"));
+    await write(store, [{ put: "resume", session: s1, resume: null }], bootId("b2"));
+    assert.equal((await store.session(s1))?.resume, null);
+  });
+
+  test("why a session followed another is kept", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, [putSession("s1", { reset: "suspended" })]);
+    assert.equal((await store.session(s1))?.reset, "suspended");
+  });
+
+  test("recently active: live sessions of that platform, the least recent first", async (t) => {
+    const { store } = await started(t, open);
+    const place = (name: string, platform: string) => ({ address: anAddress(name, { platform }) });
+    for (const [name, active] of [
+      ["old", 1],
+      ["edge", 5],
+      ["young", 9],
+      ["ended", 8],
+    ] as const) {
+      await write(store, [putSession(name, { ...place(name, "web"), activeAt: at(active) })]);
+    }
+    await write(store, [putSession("elsewhere", { ...place("elsewhere", "irc"), activeAt: at(9) })]);
+    await write(store, [{ put: "ended", session: sessionId("ended"), at: at(9) }]);
+    assert.deepEqual(ids(await store.activeSince("web", at(5))), ["edge", "young"]);
+    assert.deepEqual(ids(await store.activeSince("nothing", at(0))), []);
   });
 }
