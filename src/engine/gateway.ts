@@ -3,6 +3,7 @@
 
 import { Fault, sentenceOf } from "../core/fault.ts";
 import { type ItemId, type TurnId, later } from "../core/ids.ts";
+import type { StopIntent } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import { advanceItem } from "../core/outbox.ts";
 import type { Boot } from "../core/recovery.ts";
@@ -34,6 +35,8 @@ export type GatewayOptions = {
   readonly world: World;
   readonly settings: Settings;
   readonly boot: Boot;
+  /** Told of the first request to stop, before anything is done about it; its answer is kept with the stop. */
+  readonly witness?: (intent: StopIntent) => StopIntent["context"];
 };
 
 export function gateway(options: GatewayOptions): Gateway {
@@ -69,8 +72,9 @@ export function gateway(options: GatewayOptions): Gateway {
   const wires = links(parts, tell);
   const life = supervisor(parts, { lanes: rows, pump: outbox, links: wires, letGo: () => closing.abort() }, tell);
 
-  function stop(intent: Parameters<Gateway["stop"]>[0]): void {
-    life.stop(intent);
+  function stop(intent: StopIntent): void {
+    const context = "intent" in life.life() ? undefined : options.witness?.(intent);
+    life.stop(context === undefined ? intent : { ...intent, context });
   }
 
   /** Work broken off because everything is closing is no news; anything else ends this life, and the next takes it up. */

@@ -1,0 +1,121 @@
+// Keeps gateway_state.json up to date: what others look at to find the gateway and to know whether it should run. Writes
+// follow one another, the newest wins, and none of them holds anything up but the last, which is waited for.
+// That it cannot be written is no reason not to run.
+
+import { sentenceOf } from "../core/fault.ts";
+import type { StopIntent } from "../core/lifecycle.ts";
+import { type ProcessIdentity, type StateFile, readStateFile, writeStateFile } from "../host/identity.ts";
+import type { GatewayStatus } from "../ports/gateway.ts";
+import type { World } from "../ports/world.ts";
+
+type Told = Omit<StateFile, "desired_state" | "updated_at" | keyof Who>;
+type Who = Pick<StateFile, "pid" | "start_time" | "version" | "started_at">;
+
+/** What it says while the gateway lives. */
+export function stateWhile(status: GatewayStatus, url: string | null, stop: StopIntent | null): Told {
+  const { state, platforms, running } = status;
+  return {
+    gateway_state: state,
+    active_agents: running.length,
+    restart_requested: stop?.class === "restart",
+    exit_reason: stop?.reason ?? null,
+    platforms: Object.fromEntries(
+      platforms.map(({ platform, account, up, why }) => [
+        `${platform}/${account}`,
+        { state: up ? "connected" : "connecting", why },
+      ]),
+    ),
+    url,
+  };
+}
+
+type Last = Pick<StateFile, "gateway_state" | "desired_state">;
+
+/**
+ * What it says when the gateway is gone. A signal that nobody announced leaves `running`: whatever sent it did not say
+ * that the gateway should stay down, and a container that comes back must start it again.
+ */
+export function stateAfter(stop: StopIntent): Last {
+  switch (stop.class) {
+    case "planned":
+      return { gateway_state: "stopped", desired_state: "stopped" };
+    case "restart":
+    case "take-over":
+      return { gateway_state: "stopped", desired_state: "running" };
+    case "unexpected":
+    case "fault":
+      return { gateway_state: "running", desired_state: "running" };
+  }
+}
+
+const nothing: Told = {
+  gateway_state: "starting",
+  active_agents: 0,
+  restart_requested: false,
+  exit_reason: null,
+  platforms: {},
+  url: null,
+};
+
+export type Board = {
+  /** Returns at once; what its owner wants stays as it is. */
+  show(told: Told): void;
+  /** The last word, whatever was shown before; resolves when it is written. */
+  last(state: Last, told: Partial<Told>): Promise<void>;
+};
+
+/** Says `starting` at once, and that it should run. */
+export function openBoard(
+  file: string,
+  who: ProcessIdentity & { readonly version: string; readonly startedAt: number },
+  world: Pick<World, "now" | "log">,
+): Board {
+  const own: Who = {
+    pid: who.pid,
+    start_time: who.startTime,
+    version: who.version,
+    started_at: new Date(who.startedAt).toISOString(),
+  };
+  let told = nothing;
+  let wanted: { readonly desired: StateFile["desired_state"] | "as it is" } | null = null;
+  let writing: Promise<void> | null = null;
+  let isOver = false;
+
+  async function write(desired: StateFile["desired_state"] | "as it is"): Promise<void> {
+    try {
+      const found = desired === "as it is" ? await readStateFile(file) : null;
+      const desiredState = desired === "as it is" ? (found?.desired_state ?? "running") : desired;
+      const { gateway_state, ...rest } = told;
+      const updated_at = new Date(world.now()).toISOString();
+      await writeStateFile(file, { gateway_state, desired_state: desiredState, ...own, ...rest, updated_at });
+    } catch (error) {
+      world.log("warn", "other commands cannot find this gateway", { why: sentenceOf(error) });
+    }
+  }
+
+  async function drain(): Promise<void> {
+    for (let next = wanted; next !== null; next = wanted) {
+      wanted = null;
+      await write(next.desired);
+    }
+    writing = null;
+  }
+
+  function put(next: Told, desired: StateFile["desired_state"] | "as it is"): Promise<void> {
+    told = next;
+    // What was asked for and not written yet still holds.
+    wanted = { desired: desired === "as it is" ? (wanted?.desired ?? desired) : desired };
+    return (writing ??= drain());
+  }
+
+  void put(nothing, "running");
+  return {
+    show(next) {
+      if (!isOver && JSON.stringify(next) !== JSON.stringify(told)) void put(next, "as it is");
+    },
+    last({ gateway_state, desired_state }, more) {
+      isOver = true;
+      return put({ ...told, active_agents: 0, ...more, url: null, gateway_state }, desired_state);
+    },
+  };
+}
