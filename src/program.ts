@@ -3,10 +3,11 @@
 
 import { fileURLToPath } from "node:url";
 import { runCommand } from "./cli/index.ts";
-import type { Copy, Doors } from "./cli/context.ts";
+import type { Copy, Doors, StoreLook } from "./cli/context.ts";
 import { terminalOutput } from "./cli/print.ts";
 import { environment } from "./config/load.ts";
-import { sentenceOf } from "./core/fault.ts";
+import { Fault, sentenceOf } from "./core/fault.ts";
+import type { Boot } from "./core/recovery.ts";
 
 /** A mistake of ours. */
 const bugCode = 70;
@@ -25,6 +26,8 @@ export async function program(argv: readonly string[], version: string, mainUrl:
     runGateway: async (options) => (await import("./run.ts")).runGateway({ ...options, version, pageFolder, output }),
     copyStore,
     readCopy,
+    readBoots,
+    lookAtStore,
   };
   const code = await runCommand(argv, output, doors);
   leave(code);
@@ -58,15 +61,45 @@ async function copyStore(store: string, file: string): Promise<void> {
 }
 
 async function readCopy(file: string): Promise<Copy> {
-  const { openSqliteArchive, verifySqliteCopy } = await import("./stores/sqlite/index.ts");
+  const { verifySqliteCopy } = await import("./stores/sqlite/index.ts");
   const fault = verifySqliteCopy(file);
-  if (fault !== null) return { fault, openTurns: 0, openItems: 0 };
+  return { fault, ...(fault === null ? await openWork(file) : { openTurns: 0, openItems: 0 }) };
+}
+
+async function openWork(file: string): Promise<{ readonly openTurns: number; readonly openItems: number }> {
+  const { openSqliteArchive } = await import("./stores/sqlite/index.ts");
   const archive = openSqliteArchive(file);
   try {
     const { turns, items } = await archive.counts();
     const openTurns = turns.queued + turns.running + turns.waiting + turns.parked;
-    return { fault, openTurns, openItems: items.pending + items.sending + items["in-doubt"] };
+    return { openTurns, openItems: items.pending + items.sending + items["in-doubt"] };
   } finally {
     archive.close();
   }
+}
+
+async function readBoots(store: string, limit: number): Promise<readonly Boot[]> {
+  const { inspectSchema, openSqliteArchive } = await import("./stores/sqlite/index.ts");
+  const { schema, newest } = inspectSchema(store);
+  if (schema < newest)
+    throw new Fault(
+      "not-possible",
+      `${store} was written by an older Everturn (schema ${schema}, this version has ${newest}). Start the gateway once; that brings it up to date.`,
+    );
+  const archive = openSqliteArchive(store);
+  try {
+    return await archive.lastBoots(limit);
+  } finally {
+    archive.close();
+  }
+}
+
+async function lookAtStore(store: string): Promise<StoreLook> {
+  const { inspectSchema, inspectSqlite, placeWarning } = await import("./stores/sqlite/index.ts");
+  const from = performance.now();
+  const fault = inspectSqlite(store);
+  const tookMs = performance.now() - from;
+  const { schema, newest } = inspectSchema(store);
+  const work = fault === null && schema > 0 ? await openWork(store) : { openTurns: 0, openItems: 0 };
+  return { schema, newest, fault, warning: placeWarning(store), tookMs, ...work };
 }

@@ -3,6 +3,7 @@
 import { findHome, pathsIn, type Paths } from "../config/paths.ts";
 import { systemInput } from "../config/load.ts";
 import { type Client, connectGateway } from "../control/client.ts";
+import type { Boot } from "../core/recovery.ts";
 import { checkGround } from "../host/place.ts";
 import type { Output } from "./print.ts";
 
@@ -22,6 +23,23 @@ export type Doors = {
   copyStore(store: string, file: string): Promise<void>;
   /** Reads a copy from end to end. */
   readCopy(file: string): Promise<Copy>;
+  /** The last lives of a gateway, the newest first; beside a running one or without. */
+  readBoots(store: string, limit: number): Promise<readonly Boot[]>;
+  /** Looks at a store without changing it; rejects with a Fault when it cannot be opened. */
+  lookAtStore(store: string): Promise<StoreLook>;
+};
+
+export type StoreLook = {
+  /** Which tables it has, and which this version makes at its next start. */
+  readonly schema: number;
+  readonly newest: number;
+  /** Null when it is whole. */
+  readonly fault: string | null;
+  /** What its owner should know about where it lies. */
+  readonly warning: string | null;
+  readonly tookMs: number;
+  readonly openTurns: number;
+  readonly openItems: number;
 };
 
 export type Context = {

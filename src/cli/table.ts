@@ -143,6 +143,16 @@ export const commands: readonly Command[] = [
     load: async () => (await config()).path,
   },
   {
+    words: ["why"],
+    takes: [],
+    summary: "the story of the last stop, and of any unclean death before it",
+    options: {
+      ...json,
+      boots: { type: "string", value: "count", counts: true, summary: "tell this many lives, however they ended" },
+    },
+    load: async () => (await import("./commands/why.ts")).why,
+  },
+  {
     words: ["backup"],
     takes: ["file"],
     summary: "copy the store into a new file while it is in use, and read the copy back",

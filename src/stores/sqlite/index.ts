@@ -7,8 +7,9 @@ import type { Boot } from "../../core/recovery.ts";
 import type { Archive, Store } from "../../ports/store.ts";
 import { archiveReads } from "./archive.ts";
 import { type Desk, openInlineDesk, openThreadDesk } from "./desk.ts";
-import { memory, openConnection, placeWarning } from "./open.ts";
+import { memory, openConnection, placeWarning, reading } from "./open.ts";
 import { engineReads } from "./queries.ts";
+import { migrations } from "./schema.ts";
 import { toRow } from "./statements.ts";
 
 export type SqliteOptions = {
@@ -33,10 +34,25 @@ export function openSqliteArchive(file: string): Archive & { close(): void } {
 
 /** Reads a copy from end to end; the answer is null when it is whole, else what is wrong with it. */
 export function verifySqliteCopy(file: string): string | null {
+  const found = ask(file, "integrity_check(1)");
+  return found === "ok" ? null : String(found);
+}
+
+/** A quick look at the whole file; null when nothing is wrong with it. */
+export function inspectSqlite(file: string): string | null {
+  const found = ask(file, "quick_check(1)");
+  return found === "ok" ? null : String(found);
+}
+
+/** Which tables a file has, and which this version would make. */
+export function inspectSchema(file: string): { readonly schema: number; readonly newest: number } {
+  return { schema: Number(ask(file, "user_version")), newest: migrations.at(-1)?.version ?? 0 };
+}
+
+function ask(file: string, pragma: string): unknown {
   const db = openConnection(file, "read");
   try {
-    const found = Object.values(db.prepare("PRAGMA integrity_check(1)").get() ?? {})[0];
-    return found === "ok" ? null : String(found);
+    return reading(db, () => Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
   } finally {
     db.close();
   }
