@@ -22,9 +22,17 @@ export const acts = [
   "fail",
   "hang",
   "die",
+  "bomb",
+  "bomb-again",
 ] as const;
-/** One step of a script. `die`: the process dies in this step, every time, until somebody gives up. */
+/**
+ * One step of a script. `die`: the process dies in this step, every time, until somebody gives up. `bomb` and
+ * `bomb-again`: it dies in a tool, after its intent was stored; the first may happen once, the second may run again.
+ */
 export type Act = (typeof acts)[number];
+
+/** What brings the process down. */
+export const deadly: ReadonlySet<Act> = new Set<Act>(["die", "bomb", "bomb-again"]);
 
 /** The outside world that tools change. */
 export type Effects = {
@@ -51,9 +59,11 @@ export function read(inbound: Inbound): { readonly name: string; readonly list: 
 
 export function scripted(life: Life, store: FullStore, effects: Effects, chances: Dice): Agent {
   return {
-    tools: (["pure", "keyed", "checkable", "once"] as const).map((effect) =>
-      tool(effect, life, store, effects, chances),
-    ),
+    tools: [
+      ...(["pure", "keyed", "checkable", "once"] as const).map((effect) => tool(effect, life, store, effects, chances)),
+      bomb("bomb", "once", life, effects),
+      bomb("bomb-again", "pure", life, effects),
+    ],
     async step(job) {
       await life.pass(chances.between(1, 30));
       const { name, list } = read(job.input);
@@ -105,6 +115,10 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
       case "die":
         effects.onDie(life);
         return new Promise<Step>(() => undefined);
+      case "bomb":
+      case "bomb-again":
+        // The same input each time, as a model that learned nothing gives it.
+        return { type: "said", text: act, calls: [{ call: `${place}:0`, tool: act, input: {} }], final: false };
       default:
         return say([act]);
     }
@@ -125,6 +139,14 @@ function joined(job: AgentJob): string {
   return job.journal
     .map((entry) => (entry.type === "joined" ? `, ${answerTo(read(entry.message).name)}` : ""))
     .join("");
+}
+
+function bomb(name: Act, effect: ToolEffect, life: Life, effects: Effects): Tool {
+  const run = () => {
+    effects.onDie(life);
+    return new Promise<never>(() => undefined);
+  };
+  return { name, description: name, effect, input: {}, run };
 }
 
 function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects, chances: Dice): Tool {

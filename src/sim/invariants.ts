@@ -2,7 +2,7 @@
 
 import type { Turn } from "../core/turn.ts";
 import { limits } from "../core/limits.ts";
-import { answerTo } from "./agent.ts";
+import { answerTo, deadly } from "./agent.ts";
 import type { Server } from "./platform.ts";
 import type { Said, Told } from "./story.ts";
 
@@ -88,7 +88,7 @@ function wasStopped({ story }: Told, said: Said): boolean {
 
 /** After three deaths that nobody else can have caused; a poisonous turn takes no innocent one with it. */
 function mayBeGivenUp(told: Told, said: Said): boolean {
-  return said.acts.includes("die") || told.ends - told.poisonings >= limits.strikesMax;
+  return said.acts.some((act) => deadly.has(act)) || told.ends - told.poisonings >= limits.strikesMax;
 }
 
 /** Parts of a long answer arrive all, and each after the one before. */

@@ -1,6 +1,6 @@
 // Stories that are told at every commit and every moment, and stories made up from a seed.
 
-import { type Act, acts } from "./agent.ts";
+import { type Act, acts, deadly } from "./agent.ts";
 import { wellBehaved } from "./platform.ts";
 import type { Cut } from "./power.ts";
 import { type Said, type Story, plainStory } from "./story.ts";
@@ -91,7 +91,7 @@ export function invent(seed: number): Story {
     hangs: often(0.05),
   });
   const servers = { keyed: { ...faults(), keyedSend: true }, plain: { ...faults(), keyedSend: false } };
-  const usual = acts.filter((act) => act !== "die");
+  const usual = acts.filter((act) => !deadly.has(act));
   const said: Said[] = Array.from({ length: roll.between(1, 10) }, (_, i) => ({
     at: roll.between(0, 1_500) + i / 100,
     server: roll.chance(0.7) ? "keyed" : "plain",
