@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { table } from "../testing/table.ts";
+import type { Run } from "./command.ts";
 import {
   type EndRequest,
   type Ended,
@@ -223,9 +224,9 @@ test("whoever shows the drain hears of every look", async () => {
 /** Programs that are written down and answered by a rule. */
 function programs(fails: (words: readonly string[]) => boolean) {
   const calls: string[] = [];
-  const run = async (program: string, words: readonly string[]) => {
+  const run: Run = async (program, words) => {
     calls.push([program, ...words].join(" "));
-    if (fails(words)) throw new Error("not supported");
+    return fails(words) ? { code: 1, out: "", err: "ERROR: not supported\r\n" } : { code: 0, out: "", err: "" };
   };
   return { calls, run };
 }
@@ -260,7 +261,7 @@ test("a system without tree kills ends the process alone; when both fail the sec
   const noTrees = programs((words) => words.includes("/T"));
   await killTree(4711, noTrees.run);
   assert.deepEqual(noTrees.calls, ["taskkill /T /F /PID 4711", "taskkill /F /PID 4711"]);
-  await assert.rejects(killTree(4711, programs(() => true).run), /not supported/);
+  await assert.rejects(killTree(4711, programs(() => true).run), /^Error: taskkill: ERROR: not supported$/);
 });
 
 /** A process of its own, which nobody here waits for, and which ends with the test at the latest. */

@@ -2,9 +2,9 @@
 // end is wanted; then the request; then patience until exactly this process is gone; force only after that.
 // Time, the look at the process and the request come in from outside. Nothing that fails on the way ends the waiting.
 
-import { execFile } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { sentenceOf } from "../core/fault.ts";
+import { type Run, run as runProgram } from "./command.ts";
 import { type ProcessIdentity, isAlive } from "./identity.ts";
 
 /** The outside world of an ending. */
@@ -111,37 +111,27 @@ export async function endGateway(request: EndRequest, lookout: Lookout = systemL
   return { type: isGone ? "forced" : "survived", waitedMs: waitedMs() };
 }
 
-/** Runs a program to its end; rejects when it cannot be started or says that it failed. */
-export type RunCommand = (program: string, words: readonly string[]) => Promise<void>;
-
-export const runCommand: RunCommand = (program, words) =>
-  new Promise((done, fail) => {
-    execFile(program, [...words], { windowsHide: true, timeout: 30_000 }, (error, _out, err) => {
-      if (error === null) return done();
-      fail(new Error(`${program} ${words.join(" ")}: ${err.trim() || error.message}`, { cause: error }));
-    });
-  });
-
 /** How to ask and how to force where no supervisor is in charge. Windows has no signal that a process could hear. */
 export function meansFor(
   platform: NodeJS.Platform,
   { pid }: ProcessIdentity,
-  run: RunCommand = runCommand,
+  run: Run = runProgram,
   kill: (pid: number, signal: NodeJS.Signals) => void = (one, signal) => void process.kill(one, signal),
 ): Pick<EndRequest, "ask" | "force"> {
   if (platform === "win32") return { ask: null, force: () => killTree(pid, run) };
   return { ask: () => send(pid, "SIGTERM", kill), force: () => send(pid, "SIGKILL", kill) };
 }
 
+const programMs = 30_000;
+
 /** With everything it started; where the system cannot do that, the process alone. */
-export async function killTree(pid: number, run: RunCommand = runCommand): Promise<void> {
+export async function killTree(pid: number, run: Run = runProgram): Promise<void> {
   const number = ["/PID", String(pid)];
-  try {
-    await run("taskkill", ["/T", "/F", ...number]);
-  } catch {
-    // Older and emulated systems know no trees; what the process started is in its job object and goes with it.
-    await run("taskkill", ["/F", ...number]);
-  }
+  const tree = await run("taskkill", ["/T", "/F", ...number], programMs);
+  if (tree.code === 0) return;
+  // What it started is in its job object, as a rule, and goes with it.
+  const alone = await run("taskkill", ["/F", ...number], programMs);
+  if (alone.code !== 0) throw new Error(`taskkill: ${alone.err.trim() || alone.out.trim()}`);
 }
 
 function send(pid: number, signal: NodeJS.Signals, kill: (pid: number, signal: NodeJS.Signals) => void): void {

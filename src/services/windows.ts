@@ -16,7 +16,7 @@ import {
   type EndRequest,
   type Ended,
   type Lookout,
-  isProcessNumber,
+  endGateway,
   killTree,
   patienceFor,
   systemLookout,
@@ -156,25 +156,23 @@ export function taskState({ code, out }: Answer): ServiceState {
 // ------------------------------------------------------------------------------------------------------ stopping it
 
 export type StopStep =
-  | { readonly do: "write-marker" }
-  | { readonly do: "wait"; readonly ms: number }
-  | { readonly do: "end-task" }
-  /** What is left of it is asked to close, or ended with everything it started. */
-  | { readonly do: "sweep"; readonly force: boolean };
+  | "end-task"
+  /** What might be left of it is asked to close. */
+  | "sweep"
+  /** It is ended with everything it started. */
+  | "kill-tree";
 
-export type Seen = {
-  /** Whether there is a gateway to wait for. */
-  readonly isRunning: boolean;
-  /** Null before it was waited for. */
-  readonly isGone: boolean | null;
-  readonly drainSeconds: number;
-};
-
-/** What a stop does next. Nothing that kills comes before the wait is over. */
-export function decideStop({ isRunning, isGone, drainSeconds }: Seen): readonly StopStep[] {
-  if (!isRunning) return [{ do: "end-task" }];
-  if (isGone === null) return [{ do: "write-marker" }, { do: "wait", ms: patienceFor(drainSeconds) }];
-  return [{ do: "end-task" }, { do: "sweep", force: !isGone }];
+/** What follows when the marker was written and waited for. Only a gateway that outlived the patience meets force. */
+export function decideStop(waited: Ended["type"]): readonly StopStep[] {
+  switch (waited) {
+    case "absent":
+      return ["end-task"];
+    case "ended":
+      return ["end-task", "sweep"];
+    case "forced":
+    case "survived":
+      return ["end-task", "kill-tree"];
+  }
 }
 
 export type TaskStop = Pick<EndRequest, "writeMarker" | "onTick" | "onTrouble"> & {
@@ -194,41 +192,17 @@ export async function stopTask(
   lookout: Lookout = systemLookout,
 ): Promise<Ended> {
   const { target, label, drainSeconds } = stop;
-  const begun = lookout.now();
-  let isGone: boolean | null = null;
-
-  const attempt = async (what: string, work: () => Promise<unknown>) => {
-    try {
-      await work();
-    } catch (error) {
-      stop.onTrouble?.(`${what} (${sentenceOf(error)})`);
-    }
+  const steps: Readonly<Record<StopStep, (pid: number) => Promise<unknown>>> = {
+    // A task that does not run any more says so by failing, and so does a sweep that finds nobody.
+    "end-task": () => run("schtasks", ["/End", "/TN", label], programMs),
+    sweep: (pid) => run("taskkill", gently(pid), programMs),
+    "kill-tree": (pid) => killTree(pid, run).catch((error: unknown) => stop.onTrouble?.(sentenceOf(error))),
   };
-  const carryOut = async (step: StopStep, { pid }: ProcessIdentity) => {
-    switch (step.do) {
-      case "write-marker":
-        return attempt(`the marker for the gateway with pid ${pid} could not be written`, () => stop.writeMarker());
-      case "wait":
-        isGone = await waitForEnd({ pid, startTime: target?.startTime ?? null }, step.ms, lookout, stop.onTick);
-        return;
-      case "end-task":
-        // A task that does not run any more says so by failing.
-        await run("schtasks", ["/End", "/TN", label], programMs);
-        return;
-      case "sweep":
-        if (!step.force) return void (await run("taskkill", gently(pid), programMs));
-        return attempt(`the gateway with pid ${pid} could not be ended by force`, () => killTree(pid, run));
-    }
-  };
-
-  const isRunning = target !== null && isProcessNumber(target.pid) && lookout.isAlive(target);
-  const nobody: ProcessIdentity = { pid: 0, startTime: null };
-  for (const step of decideStop({ isRunning, isGone, drainSeconds })) await carryOut(step, target ?? nobody);
-  if (!isRunning) return { type: "absent" };
-  for (const step of decideStop({ isRunning, isGone, drainSeconds })) await carryOut(step, target);
-  const waitedMs = lookout.now() - begun;
-  if (isGone === true) return { type: "ended", waitedMs };
-  return { type: (await waitForEnd(target, afterForceMs, lookout)) ? "forced" : "survived", waitedMs };
+  const marked = { ...stop, patienceMs: patienceFor(drainSeconds), ask: null, force: null };
+  const waited: Ended = target === null ? { type: "absent" } : await endGateway({ ...marked, target }, lookout);
+  for (const step of decideStop(waited.type)) await steps[step](target?.pid ?? 0);
+  if (target === null || waited.type !== "survived") return waited;
+  return (await waitForEnd(target, afterForceMs, lookout)) ? { ...waited, type: "forced" } : waited;
 }
 
 /** By number and name: the number of a process that is gone may be another program's by now. */
