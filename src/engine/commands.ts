@@ -84,24 +84,28 @@ async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promis
     const { turn, session } = running;
     return {
       text: "Stopped.",
-      changes: cancelled(turn, session.key, "stopped by its user", at),
+      changes: cancelled(turn, session, "stopped by its user", at),
       stored: () => lanes.interrupt(lane, new Interruption("cancelled", "Stopped by its user"), { is: turn.id }),
     };
   }
   const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);
   const turn = asked === undefined ? null : await parts.store.turn(asked.turn);
   if (turn === null) return { text: "There is nothing to stop.", changes: [], stored: nothing };
-  const changes = cancelled(turn, lane.session.key, "stopped by its user", at);
+  const changes = cancelled(turn, lane.session, "stopped by its user", at);
   return { text: "Stopped. The question is withdrawn.", changes, stored: nothing };
 }
 
 /** The end of a turn by somebody's wish; with it goes what was counted against it, and its question. */
-export function cancelled(turn: Turn, key: string, why: string, at: Instant): readonly Change[] {
+export function cancelled(turn: Turn, session: Session, why: string, at: Instant): readonly Change[] {
   const changes: Change[] = [
     { put: "turn", turn: advanceTurn(turn, { type: "ended", outcome: "cancelled", why, at }) },
-    { drop: "strikes", key },
+    { drop: "strikes", key: session.key },
   ];
-  if (turn.now.state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
+  const { state } = turn.now;
+  if (state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
+  if (session.resume !== null && (state === "running" || state === "parked")) {
+    changes.push({ put: "resume", session: session.id, resume: null });
+  }
   return changes;
 }
 
@@ -122,7 +126,7 @@ export async function succession(parts: Parts, session: Session, at: Instant): P
   ];
   for (const { turn: id } of await parts.store.openQuestions(session.id)) {
     const turn = await parts.store.turn(id);
-    if (turn !== null) changes.push(...cancelled(turn, session.key, "its user started over", at));
+    if (turn !== null) changes.push(...cancelled(turn, session, "its user started over", at));
   }
   return changes;
 }

@@ -2,7 +2,7 @@
 // Everything it needs is handed in; it reaches for nothing.
 
 import { Fault, sentenceOf } from "../core/fault.ts";
-import { type ItemId, type TurnId, later } from "../core/ids.ts";
+import { Bug, type ItemId, type TurnId, later } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import { advanceItem } from "../core/outbox.ts";
@@ -223,7 +223,8 @@ export function gateway(options: GatewayOptions): Gateway {
       if (turn.now.state === "done")
         throw new Fault("not-possible", `Turn ${id} has ended already (${turn.now.outcome}).`);
       const session = await store.session(turn.session);
-      await mustCommit(cancelled(turn, session?.key ?? "", "cancelled by the operator", world.now()));
+      if (session === null) throw new Bug(`turn ${id} belongs to no session`);
+      await mustCommit(cancelled(turn, session, "cancelled by the operator", world.now()));
       const lane = rows.laneOf(turn.session);
       if (lane !== null) rows.interrupt(lane, new Interruption("cancelled", "Cancelled by the operator"), { is: id });
       happened.emit({ type: "turn-ended", session: turn.session, turn: id, outcome: "cancelled" });

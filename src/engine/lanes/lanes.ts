@@ -165,8 +165,23 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
 
   function run(lane: Lane, turn: Turn, journal: readonly Entry[]): void {
     const { session } = lane;
-    const progressed = () => suspects.leave(turn.id);
-    const running: Running = { turn, session, abort: new AbortController(), steps: 0, join: false, progressed };
+    const running: Running = {
+      turn,
+      get session() {
+        return lane.session;
+      },
+      set session(changed) {
+        lane.session = changed;
+      },
+      abort: new AbortController(),
+      steps: 0,
+      join: 0,
+      hasResult: false,
+      progressed() {
+        running.hasResult = true;
+        suspects.leave(turn.id);
+      },
+    };
     settle(lane, running);
     parts.events.emit({ type: "turn-started", session: session.id, turn: turn.id, attempt: turn.attempt });
     if (!isOpen) running.abort.abort(ending);
@@ -182,7 +197,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     lane.queued = true;
     if (lane.running === null) ready.push(lane);
     else if (lane.running !== "starting" && settingsOf(parts, lane.session.address.platform).busy === "steer") {
-      lane.running.join = true;
+      lane.running.join = limits.joinsMax;
     }
     pick();
   }

@@ -20,6 +20,7 @@ import { type Turn, type TurnEvent, advanceTurn } from "../../core/turn.ts";
 import type { Step } from "../../ports/agent.ts";
 import { Superseded, book } from "./book.ts";
 import { type Draft, draft } from "./drafts.ts";
+import { unmark } from "../marks.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Outlet } from "../outbox/pump.ts";
 import { type Reply, writeReply } from "../outbox/replies.ts";
@@ -30,12 +31,14 @@ import { runCall } from "./tools.ts";
 
 export type Running = {
   turn: Turn;
-  readonly session: Session;
+  /** As the lane has it. */
+  session: Session;
   readonly abort: AbortController;
   steps: number;
-  /** Messages wait that should join at the next step. */
-  join: boolean;
-  /** Called at the first result of this run. */
+  /** How many of the messages that wait should join at the next step. */
+  join: number;
+  /** Whether this run has a result; `progressed` is called at each. */
+  hasResult: boolean;
   readonly progressed: () => void;
 };
 
@@ -116,7 +119,9 @@ function turnRun(
       at,
     };
     const clear: Change[] = [{ drop: "strikes", key: session.key }];
+    if (running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));
     await say(event, entries, { id: running.turn.id, text }, clear);
+    if (clear.length > 1) running.session = { ...running.session, resume: null };
     events.emit({
       type: "turn-ended",
       session: session.id,
@@ -143,7 +148,7 @@ function turnRun(
         await move(
           { type: "ended", outcome: "cancelled", why: "a newer message took its place", at: world.now() },
           [],
-          [{ drop: "strikes", key: session.key }],
+          [{ drop: "strikes", key: session.key }, ...(await unmark(parts, running.session))],
         );
         events.emit({ type: "turn-ended", session: of, turn: id, outcome: "cancelled" });
         return false;
@@ -156,8 +161,8 @@ function turnRun(
 
   /** Messages that came meanwhile become part of this turn; their own turns end as answered by it. */
   async function join(): Promise<void> {
-    running.join = false;
-    const waiting = await parts.store.queuedTurns(session.id, limits.joinsMax);
+    const waiting = await parts.store.queuedTurns(session.id, running.join);
+    running.join = 0;
     if (waiting.length === 0) return;
     const at = world.now();
     const ended = waiting.map((turn) => advanceTurn(turn, { type: "ended", outcome: "joined", at }));
@@ -261,7 +266,7 @@ function turnRun(
       const next = decideNext(journal, effectOf, begunHere);
       switch (next.type) {
         case "step":
-          if (running.join) await join();
+          if (running.join > 0) await join();
           return takeStep();
         case "call":
           return makeCalls(next.calls);
