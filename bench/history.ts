@@ -23,7 +23,7 @@ export type HistoryFigures = {
 type Round = { readonly readyMs: number; readonly insideMs: number };
 
 async function round(home: string): Promise<Round> {
-  const gateway = await start(home, undefined, { EVERTURN_LOG__LEVEL: "info" });
+  const gateway = await start(home, { env: { EVERTURN_LOG__LEVEL: "info" } });
   // Every turn gets a step done, so that no death counts against it.
   await sleep(1_200);
   await end(gateway, "SIGKILL");

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "./load.ts";
-import { type Running, api, end, launcher, newHome, openPage, removeHome, residentMb, start } from "./process.ts";
+import { end, keepBusy, launcher, newHome, openPage, removeHome, residentMb, start, untilRunning } from "./process.ts";
 
 const rounds = 11;
 
@@ -34,7 +34,7 @@ export async function measureStart(oldNode: string | null): Promise<StartFigures
     ready.push(direct.readyMs);
     await end(direct, "SIGTERM");
     if (oldNode === null) continue;
-    const through = await start(home, [oldNode, launcher]);
+    const through = await start(home, { command: [oldNode, launcher] });
     launched.push(through.readyMs);
     await end(through, "SIGTERM");
   }
@@ -81,22 +81,13 @@ export async function measureStop(): Promise<{ readonly ms: number; readonly all
   return { ms: median(all), all };
 }
 
-type Status = { readonly running: readonly { readonly turn: string }[] };
-
-const inFlight = 64;
-
 /** Kills the gateway with 64 turns under way; the clock runs from the spawn of the next one until all of them run again. */
 export async function measureRecovery(): Promise<{ readonly ms: number; readonly all: readonly number[] }> {
   const all: number[] = [];
   for (let i = 0; i < 5; i++) {
     const home = newHome();
     const first = await start(home);
-    await Promise.all(
-      Array.from({ length: inFlight }, (_, chat) =>
-        api(first, `/api/chat/web/c${chat}/messages`, { id: `m${chat}`, text: "count to 900 slowly" }),
-      ),
-    );
-    await untilRunning(first);
+    await keepBusy(first);
     await end(first, "SIGKILL");
     const from = performance.now();
     const second = await start(home);
@@ -106,14 +97,6 @@ export async function measureRecovery(): Promise<{ readonly ms: number; readonly
     removeHome(home);
   }
   return { ms: median(all), all };
-}
-
-async function untilRunning(gateway: Running): Promise<void> {
-  const from = performance.now();
-  while ((await api<Status>(gateway, "/api/status")).running.length < inFlight) {
-    if (performance.now() - from > 60_000) throw new Error("the turns did not run in a minute");
-    await sleep(5);
-  }
 }
 
 if (import.meta.main) {

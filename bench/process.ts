@@ -7,6 +7,7 @@ import { type IncomingMessage, get } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export const program = join(import.meta.dirname, "../dist/main.js");
 export const launcher = join(import.meta.dirname, "../bin/everturn.js");
@@ -43,21 +44,48 @@ function environment(home: string, port: number, more: NodeJS.ProcessEnv): NodeJ
   return { ...rest, EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: String(port), EVERTURN_LOG__LEVEL: "warn", ...more };
 }
 
-export async function start(
-  home: string,
-  command: readonly string[] = [process.execPath, program],
-  more: NodeJS.ProcessEnv = {},
-): Promise<Running> {
-  const port = await freePort();
+export type How = {
+  readonly command?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** A free one, unless told. */
+  readonly port?: number;
+  readonly words?: readonly string[];
+};
+
+const direct: readonly string[] = [process.execPath, program];
+
+export async function start(home: string, how: How = {}): Promise<Running> {
+  const { command = direct, env = {}, port = await freePort(), words = [] } = how;
   const from = performance.now();
-  const [file = "", ...rest] = command;
-  const child = spawn(file, [...rest, "gateway", "run"], { env: environment(home, port, more), stdio: "ignore" });
-  child.on("error", (error) => console.error(error));
+  const child = spawnIn(home, port, [...command, "gateway", "run", ...words], env);
   while ((await status(port, "/readyz")) !== 200) {
     if (child.exitCode !== null) throw new Error(`the gateway exited with ${child.exitCode}`);
     if (performance.now() - from > 60_000) throw new Error("the gateway did not become ready in a minute");
   }
   return { child, port, home, readyMs: performance.now() - from };
+}
+
+/** Another command of the program, for the same home and port. */
+export function command({ home, port }: Pick<Running, "home" | "port">, ...words: readonly string[]): ChildProcess {
+  return spawnIn(home, port, [...direct, ...words], {});
+}
+
+function spawnIn(home: string, port: number, words: readonly string[], more: NodeJS.ProcessEnv): ChildProcess {
+  const [file = "", ...rest] = words;
+  const child = spawn(file, rest, { env: environment(home, port, more), stdio: "ignore" });
+  child.on("error", (error) => console.error(error));
+  return child;
+}
+
+/** Looks until it holds; a minute is for ever. */
+export async function until(look: () => boolean | Promise<boolean>, what: string, everyMs = 5): Promise<void> {
+  for (const from = performance.now(); !(await look()); await sleep(everyMs))
+    if (performance.now() - from > 60_000) throw new Error(`waited in vain until ${what}`);
+}
+
+/** The process that serves a home, which need not be the one that was started. */
+export function servingPid(home: string): number {
+  return (JSON.parse(readFileSync(join(home, "gateway_state.json"), "utf8")) as { pid: number }).pid;
 }
 
 export async function end({ child }: Running, signal: NodeJS.Signals): Promise<number> {
@@ -68,7 +96,7 @@ export async function end({ child }: Running, signal: NodeJS.Signals): Promise<n
   return performance.now() - from;
 }
 
-function status(port: number, path: string): Promise<number> {
+export function status(port: number, path: string): Promise<number> {
   return new Promise((resolve) => {
     get({ host: "127.0.0.1", port, path, agent: false }, (response) => {
       response.resume();
@@ -106,4 +134,22 @@ export async function api<T>({ port, home }: Running, path: string, body?: unkno
 export function residentMb(pid: number): number {
   const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(found?.[1]) / 1_024;
+}
+
+const inFlight = 64;
+
+/** 64 turns under way that would go on for minutes. */
+export async function keepBusy(gateway: Running): Promise<void> {
+  await Promise.all(
+    Array.from({ length: inFlight }, (_, chat) =>
+      api(gateway, `/api/chat/web/c${chat}/messages`, { id: `m${chat}`, text: "count to 900 slowly" }),
+    ),
+  );
+  await untilRunning(gateway);
+}
+
+export async function untilRunning(gateway: Running): Promise<void> {
+  type Status = { readonly running: readonly { readonly turn: string }[] };
+  const running = async () => (await api<Status>(gateway, "/api/status")).running.length;
+  await until(async () => (await running()) >= inFlight, "the turns run");
 }
