@@ -2,28 +2,24 @@
 // its own, the program's own record of a turn, and the traces that tools leave in a folder.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
-import { type Client, type Message, type Place, client } from "./client.ts";
-import type { Order, Report } from "./oracle.ts";
+import { test } from "node:test";
+import { type Client, type Message, client } from "./client.ts";
+import { keptPromise, reportOf, startOracle } from "./witness.ts";
 import {
-  atEnd,
   type Gateway,
   dice,
   median,
   newHome,
-  patienceMs,
   run,
   runGateway,
   seedOfRun,
   spawnGateway,
   until,
   whenReady,
-  within,
 } from "./stage.ts";
 
 const asked = "What shall it be? Choose one, or say it in your own words.";
@@ -49,28 +45,12 @@ type TurnFacts = {
   readonly entries: readonly { readonly entry: Entry }[];
 };
 
-function startOracle(t: TestContext, place: Place): ChildProcess {
-  const oracle = fork(join(import.meta.dirname, "oracle.ts"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  atEnd(t, () => oracle.kill("SIGKILL"));
-  oracle.send({ type: "begin", place, seed } satisfies Order);
-  return oracle;
-}
-
-async function reportOf(oracle: ChildProcess): Promise<Report> {
-  const report = new Promise<Report>((resolve, reject) => {
-    oracle.once("message", (message) => resolve(message as Report));
-    oracle.once("exit", (code) => reject(new Error(`the oracle ended with ${code}`)));
-  });
-  oracle.send({ type: "finish", waitMs: patienceMs } satisfies Order);
-  return within(report, "the oracle did not report", 2 * patienceMs);
-}
-
 test("killed at random instants under load: nothing lost, nothing doubled, order kept", async (t) => {
   const roll = dice(seed);
   const home = newHome(t);
   const first = await runGateway(t, home);
   const { port } = first;
-  const oracle = startOracle(t, first);
+  const oracle = startOracle(t, first, seed);
   const deaths: number[] = [];
   const starts: number[] = [];
   let kills = 0;
@@ -91,8 +71,8 @@ test("killed at random instants under load: nothing lost, nothing doubled, order
     if (roll.chance(0.2)) {
       stops++;
       const exit = await dying.started.end("SIGTERM");
-      // Before it has begun to listen to signals, one ends it as it ends any program.
-      assert.ok(exit === 0 || (exit === "SIGTERM" && !dying.ready), `${exit}: ${dying.started.err()}`);
+      // Nobody announced it. Before it has begun to listen to signals, one ends it as it ends any program.
+      assert.ok(exit === 1 || (exit === "SIGTERM" && !dying.ready), `${exit}: ${dying.started.err()}`);
     } else {
       kills++;
       assert.equal(await dying.started.end("SIGKILL"), "SIGKILL", dying.started.err());
@@ -110,14 +90,15 @@ test("killed at random instants under load: nothing lost, nothing doubled, order
   }
   const last = await whenReady(current.started);
   const report = await reportOf(oracle);
-  await judge(client(last), report);
+  assert.ok(report.messages >= killsWanted, `only ${report.messages} messages were sent`);
+  await keptPromise(client(last), report, seed);
   const gaps = deaths.flatMap((at) =>
     report.answersAt
       .filter((one) => one > at)
       .slice(0, 1)
       .map((one) => one - at),
   );
-  assert.equal(await last.end("SIGTERM"), 0);
+  assert.equal(await last.end("SIGINT"), 0);
   const resumed = resumedIn(home);
   assert.ok(resumed > 0, "no kill has hit a turn, so nothing was shown");
   t.diagnostic(
@@ -136,25 +117,6 @@ function resumedIn(home: string): number {
   return Number(count);
 }
 
-async function judge(ask: Client, report: Report): Promise<void> {
-  const { lost, doubled, disordered, wrong } = report;
-  const none = { lost: [], doubled: [], disordered: [], wrong: [] };
-  assert.deepEqual({ lost, doubled, disordered, wrong }, none, `seed ${seed}`);
-  assert.equal(report.answered, report.messages, `seed ${seed}`);
-  assert.ok(report.messages >= killsWanted, `only ${report.messages} messages were sent`);
-  // Three deaths without a result end a turn by design; it must really have been that, and it is told as the answer.
-  for (const id of report.givenUp) {
-    const { turn, entries } = await ask.get<TurnFacts>(`/api/turns/${id}`);
-    assert.equal(turn.outcome, "failed");
-    assert.ok(turn.attempt >= 3, `seed ${seed}: turn ${id} was given up at attempt ${turn.attempt}`);
-    assert.ok(!entries.some(({ entry }) => entry.type === "said"), `seed ${seed}: turn ${id} had made progress`);
-  }
-  const { turns } = await ask.get<{ turns: readonly unknown[] }>("/api/turns?state=open&limit=10");
-  assert.deepEqual(turns, []);
-  const { items } = await ask.get<{ items: readonly unknown[] }>("/api/outbox?state=open&limit=10");
-  assert.deepEqual(items, []);
-}
-
 test("killed anywhere in the very first start of a home, the next start makes it whole", async (t) => {
   const roll = dice(seed + 3);
   const homes = 12;
@@ -170,7 +132,7 @@ test("killed anywhere in the very first start of a home, the next start makes it
     const gateway = await runGateway(t, home);
     await client(gateway).send("c1", "m1", "hello");
     await answerIn(client(gateway), "c1");
-    assert.equal(await gateway.end(), 0);
+    assert.equal(await gateway.end("SIGINT"), 0);
   }
   t.diagnostic(`seed ${seed}: ${homes} new homes, ${2 * homes} kills, with ${left.join(", ")} files in them`);
 });
