@@ -15,14 +15,13 @@ export async function runningGateway(paths: Pick<Paths, "state">): Promise<Proce
   return isAlive(identity) ? identity : null;
 }
 
-/** Nothing is written for a home that nobody serves. */
+/** What `endServed` writes before it asks; what root writes belongs to the owner of the home, who must read it. */
 export async function announceStop(
   paths: Pick<Paths, "state" | "plannedStop">,
+  target: ProcessIdentity,
   owner: Place["user"],
   now: number,
 ): Promise<void> {
-  const target = await runningGateway(paths);
-  if (target === null) return;
   await writeDesiredState(paths.state, "stopped");
   await giveTo(paths.state, owner);
   await writeMarker(paths.plannedStop, newMarker("plannedStop", target, process.pid, now));

@@ -63,6 +63,8 @@ export type Service = {
   readonly check: readonly Command[];
   /** After the files are written; starts it as well. */
   readonly install: readonly Command[];
+  /** `install` makes a running one take up changed files; elsewhere that takes a `restart`. */
+  readonly installLoadsAnew?: true;
   /** Before the files are removed. The gateway must have been asked to stop already (marker, desired state). */
   readonly uninstall: readonly Command[];
   /** A folder of which nothing is left when it is removed, where it has one of its own. */

@@ -81,6 +81,7 @@ export function launchdService(place: Place, scope: Scope, listFolder: string): 
     check: [launchctl("reach launchd", "print", domain)],
     // What is loaded already is not read again.
     install: [{ ...unload, mayFail: true }, ...load],
+    installLoadsAnew: true,
     uninstall: [{ ...unload, mayFail: true }],
     forget: [],
     // Loading what is loaded fails and changes nothing; then it only has to be started.

@@ -12,6 +12,7 @@ import { type Answer, type Command, type Place, type Service, nameOf } from "./k
 import { launchdService } from "./launchd.ts";
 import { s6Service } from "./s6.ts";
 import { type Scope, systemdService } from "./systemd.ts";
+import { windowsService } from "./windows.ts";
 
 /** All that decides which service belongs to a home. */
 export type Here = {
@@ -24,6 +25,8 @@ export type Here = {
   readonly user: Place["user"];
   /** Whom a service of the whole system runs as: the owner of the home. */
   readonly owner: Place["user"];
+  /** What is found on the disk. */
+  exists(path: string): boolean;
 };
 
 /** Where s6 looks for services, when nothing else is said. */
@@ -39,7 +42,8 @@ export function here(home: string): Here {
   // As the system has it: HOME may be that of whoever called sudo.
   const user = { name: username, uid: uid < 0 ? null : uid, home: homedir };
   const [, main = ""] = process.argv;
-  return { system: process.platform, home, node: process.execPath, main, env, user, owner: ownerOf(home, user, env) };
+  const owner = ownerOf(home, user, env);
+  return { system: process.platform, home, node: process.execPath, main, env, user, owner, exists: existsSync };
 }
 
 function ownerOf(home: string, user: Place["user"], env: Environment): Place["user"] {
@@ -68,34 +72,29 @@ export function servicesOf(all: Here): readonly Service[] {
       return [systemd(all, "user"), systemd(all, "system"), s6(all)];
     case "darwin":
       return [launchd(all, "user"), launchd(all, "system")];
+    case "win32":
+      return [windowsService(placeOf(all, "user"))];
     default:
       return [];
   }
 }
 
 /** The installed one, or null. */
-export function findService(all: Here, exists: (path: string) => boolean = existsSync): Service | null {
-  return (
-    servicesOf(all).find((one) =>
-      one
-        .files(0)
-        .slice(0, 1)
-        .some(({ path }) => exists(path)),
-    ) ?? null
-  );
+export function findService(all: Here): Service | null {
+  return servicesOf(all).find((one) => isInstalled(one, all)) ?? null;
+}
+
+export function isInstalled(service: Service, { exists }: Here): boolean {
+  const [first] = service.files(0);
+  return first !== undefined && exists(first.path);
 }
 
 /**
  * The one to install; a Fault where there is none for this machine. A trial asks for less: what would be written can be
  * looked at by anybody, also where it could not be used.
  */
-export function serviceToInstall(
-  all: Here,
-  scope: Scope,
-  isTrial: boolean,
-  exists: (path: string) => boolean = existsSync,
-): Service {
-  const { system, user } = all;
+export function serviceToInstall(all: Here, scope: Scope, isTrial: boolean): Service {
+  const { system, user, exists } = all;
   if (scope === "system" && user.uid !== null && user.uid !== 0 && !isTrial)
     throw new Fault(
       "not-possible",
@@ -176,9 +175,9 @@ const commandMs = 24 * 3_600_000;
 export type Tried = Answer | { readonly code: "missing" };
 
 /** Runs one command to its end; it may last as long as a stop does. */
-export function tryCommand({ program, words }: Command, { env, user }: Here): Promise<Tried> {
+export function tryCommand({ program, words }: Command, all: Here): Promise<Tried> {
   return new Promise((done) => {
-    const options = { env: { ...env, ...userBus(env, user.uid) }, timeout: commandMs, windowsHide: true };
+    const options = { env: { ...all.env, ...userBus(all) }, timeout: commandMs, windowsHide: true };
     execFile(program, [...words], options, (error, out, err) => {
       if (error === null) done({ code: 0, out, err });
       else if (error.code === "ENOENT") done({ code: "missing" });
@@ -188,9 +187,9 @@ export function tryCommand({ program, words }: Command, { env, user }: Here): Pr
 }
 
 /** A shell that was opened by `su` or over a bare connection lacks the address of the user's own systemd. */
-function userBus(env: Environment, uid: number | null): Readonly<Record<string, string>> {
-  const folder = `/run/user/${uid}`;
-  if ((env["XDG_RUNTIME_DIR"] ?? "") !== "" || uid === null || !existsSync(folder)) return {};
+function userBus({ env, user, exists }: Here): Readonly<Record<string, string>> {
+  const folder = `/run/user/${user.uid}`;
+  if ((env["XDG_RUNTIME_DIR"] ?? "") !== "" || user.uid === null || !exists(folder)) return {};
   return { XDG_RUNTIME_DIR: folder };
 }
 
@@ -209,12 +208,13 @@ export function complaint({ program, words, what }: Command, tried: Tried, { use
     return `Cannot ${what}: the program ${program} is not on this machine. \`everturn gateway start\` runs the gateway without a service.`;
   const said = tried.err.trim() || tried.out.trim() || `it ended with ${tried.code}`;
   const first = `Cannot ${what}: ${typed} said: ${said.replace(/([^.!?])$/, "$1.")}`;
-  if (/failed to connect to (?:user scope )?bus|XDG_RUNTIME_DIR.* not (?:defined|set)/i.test(said))
-    return words.includes("--user")
-      ? `${first} There is no session of ${user.name} that systemd knows. Log in as ${user.name} itself instead of changing to that user, or have it kept without a login (\`sudo loginctl enable-linger ${user.name}\`) and try again; or install for the whole system: \`sudo everturn gateway install --system --home ${home}\`.`
-      : `${first} systemd does not answer on this machine; \`everturn gateway start\` runs the gateway without a service.`;
+  const isBusGone = /failed to connect to (?:user scope )?bus|XDG_RUNTIME_DIR.* not (?:defined|set)/i.test(said);
+  if (isBusGone && words.includes("--user"))
+    return `${first} There is no session of ${user.name} that systemd knows. Log in as ${user.name} itself instead of changing to that user, or have it kept without a login (\`sudo loginctl enable-linger ${user.name}\`) and try again; or install for the whole system: \`sudo everturn gateway install --system --home ${home}\`.`;
   if (/access denied|permission denied|not permitted|authentication (?:is )?required|not privileged/i.test(said))
     return `${first} ${user.name} may not do that; run the same command with sudo, or leave --system away for a service of your own.`;
+  if (isBusGone)
+    return `${first} systemd does not answer on this machine; \`everturn gateway start\` runs the gateway without a service.`;
   return program === "systemctl" && words.includes("start")
     ? `${first} \`journalctl ${words.includes("--user") ? "--user " : ""}-u ${words.at(-1)} -n 50\` shows what the gateway said.`
     : first;

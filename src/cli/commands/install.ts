@@ -1,15 +1,15 @@
 // `everturn gateway install` and `uninstall`: the service of this home at the supervisor of this system, and
 // `everturn gateway autostart`, which the start of a container calls. Says what it did, or with --dry-run what it would do.
 
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig, systemInput } from "../../config/load.ts";
-import type { Paths } from "../../config/paths.ts";
+import { type Paths, pathsIn } from "../../config/paths.ts";
 import { Fault } from "../../core/fault.ts";
 import { readStateFile } from "../../host/identity.ts";
 import { announceStop, runningGateway } from "../../services/announce.ts";
 import { prepareFolder, shouldAutostart } from "../../services/autostart.ts";
 import { differences, repair } from "../../services/drift.ts";
+import { endServed } from "../../services/ending.ts";
 import { makeFolder, readInstalled, removeFile, writeWhole } from "../../services/files.ts";
 import { type Command, type Service, type ServiceFile, refuseControlCharacters } from "../../services/kinds.ts";
 import {
@@ -17,6 +17,7 @@ import {
   carryOut,
   findService,
   here,
+  isInstalled,
   placeOf,
   scanOf,
   serviceToInstall,
@@ -26,15 +27,14 @@ import {
 import { type Context, pathsOf, show, textFlag } from "../context.ts";
 import { wrongConfig } from "../wrong-config.ts";
 
-export async function install(context: Context): Promise<number> {
-  const paths = pathsOf(context);
-  const all = here(paths.home);
+export async function install(context: Context, all: Here = hereOf(context)): Promise<number> {
+  const paths = pathsIn(all.home);
   refuseGuessedHome(context, all);
   const isTrial = context.flags["dry-run"] === true;
   const scope = context.flags["system"] === true ? "system" : "user";
   const service = serviceToInstall(all, scope, isTrial);
   refuseControlCharacters(placeOf(all, scope));
-  const files = service.files(await drainOf(context));
+  const files = service.files(await drainOf(all));
   if (isTrial) return showPlan(context, service, { write: files, remove: [], run: service.install });
 
   refuseSecond(all, service);
@@ -48,7 +48,7 @@ export async function install(context: Context): Promise<number> {
   await carryOut(service.install, all);
   // What runs was started from the old text.
   const isRestarted = changed.length > 0 && before === "running";
-  if (isRestarted) await carryOut(service.restart, all);
+  if (isRestarted && service.installLoadsAnew !== true) await carryOut(service.restart, all);
   const done = { service: nameOf(service), written: changed.map(({ path }) => path), restarted: isRestarted };
   return show(context, { ...done, hint: lingerHint(service, all) }, (value) =>
     [
@@ -61,12 +61,11 @@ export async function install(context: Context): Promise<number> {
   );
 }
 
-export async function uninstall(context: Context): Promise<number> {
-  const paths = pathsOf(context);
-  const all = here(paths.home);
+export async function uninstall(context: Context, all: Here = hereOf(context)): Promise<number> {
+  const paths = pathsIn(all.home);
   refuseGuessedHome(context, all);
   const wanted = context.flags["system"] === true ? systemWide(all) : findService(all);
-  const service = wanted !== null && isInstalled(wanted) ? wanted : null;
+  const service = wanted !== null && isInstalled(wanted, all) ? wanted : null;
   if (service === null)
     return show(context, { service: null, removed: [] }, () => `No service is installed for ${paths.home}.`);
   const files = service.files(0);
@@ -75,7 +74,7 @@ export async function uninstall(context: Context): Promise<number> {
     return showPlan(context, service, { write: [], remove, run: [...service.uninstall, ...service.forget] });
 
   await carryOut(service.check, all);
-  await announceStop(paths, all.owner, context.now());
+  await stopPlanned(context, service, all);
   await carryOut(service.uninstall, all);
   for (const path of remove) await removeFile(path);
   await carryOut(service.forget, all);
@@ -86,18 +85,35 @@ export async function uninstall(context: Context): Promise<number> {
   );
 }
 
+/** As `gateway stop` does: announced first, and only forced when its patience is over. */
+async function stopPlanned(context: Context, service: Service, all: Here): Promise<void> {
+  const paths = pathsIn(all.home);
+  const target = await runningGateway(paths);
+  await endServed(
+    service,
+    {
+      target,
+      drainSeconds: await patientDrainOf(all),
+      writeMarker: async () => {
+        if (target !== null) await announceStop(paths, target, all.owner, context.now());
+      },
+      onTrouble: (what) => context.output.err(what),
+    },
+    { system: all.system, carryOut: (commands) => carryOut(commands, all) },
+  );
+}
+
 /** What a container runs before its supervisor: the service's folder, down or not by what was wanted last. */
-export async function autostart(context: Context): Promise<number> {
-  const paths = pathsOf(context);
-  const all = here(paths.home);
+export async function autostart(context: Context, all: Here = hereOf(context)): Promise<number> {
+  const paths = pathsIn(all.home);
   const scan = textFlag(context, "s6") ?? scanOf(all);
   const place = placeOf(all, "user");
   refuseControlCharacters(place);
   const state = await readStateFile(paths.state);
-  const isFirst = !existsSync(paths.state) && context.flags["first"] === true;
+  const isFirst = !all.exists(paths.state) && context.flags["first"] === true;
   const starts = shouldAutostart(state) || isFirst;
   const folder = join(scan, place.name);
-  await prepareFolder(place, folder, await patientDrainOf(context), starts);
+  await prepareFolder(place, folder, await patientDrainOf(all), starts);
   return show(context, { folder, starts, first: isFirst }, (value) =>
     value.starts
       ? `${folder} is prepared; the gateway starts with it.`
@@ -120,7 +136,7 @@ function refuseGuessedHome(context: Context, { env, home }: Here): void {
 
 /** Two services for one home would keep throwing each other out. */
 function refuseSecond(all: Here, service: Service): void {
-  const rival = servicesOf(all).find((one) => one.kind !== service.kind && isInstalled(one));
+  const rival = servicesOf(all).find((one) => one.kind !== service.kind && isInstalled(one, all));
   if (rival === undefined) return;
   const option = rival.kind.endsWith("-system") ? " --system" : "";
   throw new Fault(
@@ -162,23 +178,20 @@ async function changedFiles(
 
 // --------------------------------------------------------------------------------------------------- what is looked at
 
-async function drainOf(context: Context): Promise<number> {
-  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+function hereOf(context: Context): Here {
+  return here(pathsOf(context).home);
+}
+
+async function drainOf({ home }: Here): Promise<number> {
+  const loaded = await loadConfig(systemInput(home));
   if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
   return loaded.config.gateway.drainSeconds;
 }
 
 /** A wrong configuration is told by the gateway itself, where its supervisor keeps what it says. */
-async function patientDrainOf(context: Context): Promise<number> {
-  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+async function patientDrainOf({ home }: Here): Promise<number> {
+  const loaded = await loadConfig(systemInput(home));
   return loaded.type === "wrong" ? 0 : loaded.config.gateway.drainSeconds;
-}
-
-function isInstalled(service: Service): boolean {
-  return service
-    .files(0)
-    .slice(0, 1)
-    .some(({ path }) => existsSync(path));
 }
 
 function systemWide(all: Here): Service | null {
@@ -216,8 +229,8 @@ function nameOf({ kind, label }: Service): { readonly kind: string; readonly lab
 }
 
 /** A user's services end with their last session, unless they linger. */
-function lingerHint({ kind }: Service, { user }: Here): string | null {
-  if (kind !== "systemd-user" || existsSync(join("/var/lib/systemd/linger", user.name))) return null;
+function lingerHint({ kind }: Service, { user, exists }: Here): string | null {
+  if (kind !== "systemd-user" || exists(join("/var/lib/systemd/linger", user.name))) return null;
   return `It ends when ${user.name} logs out. To keep it running, and to start it with the machine: sudo loginctl enable-linger ${user.name}`;
 }
 

@@ -1,0 +1,131 @@
+// The unit as text; that systemd itself takes it and acts on it is proved in test/services.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { table } from "../testing/table.ts";
+import type { Place } from "./kinds.ts";
+import { systemdService, systemdState, systemdUnit } from "./systemd.ts";
+
+const place: Place = {
+  home: "/home/ann/.everturn",
+  name: "everturn",
+  node: "/opt/node/bin/node",
+  main: "/opt/everturn/dist/main.js",
+  passOn: { NODE_EXTRA_CA_CERTS: "/etc/ssl/ours.pem" },
+  user: { name: "ann", uid: 1000, home: "/home/ann" },
+};
+
+/** Every setting with its values, by section. */
+function settings(unit: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  let section = "";
+  for (const line of unit.split("\n")) {
+    if (/^(#|$)/.test(line)) continue;
+    const heading = /^\[(.+)\]$/.exec(line)?.[1];
+    if (heading !== undefined) {
+      section = heading;
+      continue;
+    }
+    const [key = "", ...rest] = line.split("=");
+    const name = `${section}.${key}`;
+    found.set(name, [...(found.get(name) ?? []), rest.join("=")]);
+  }
+  return found;
+}
+
+table(
+  "S31 the unit gives a stop 90 s at drain 0, in general max(60, drain) + 30",
+  [
+    { name: "S31 drain 0", drain: 0, seconds: "90" },
+    { name: "S31 drain 45", drain: 45, seconds: "90" },
+    { name: "S31 drain 180", drain: 180, seconds: "210" },
+  ].flatMap((one) => (["user", "system"] as const).map((scope) => ({ ...one, name: `${one.name}, ${scope}`, scope }))),
+  ({ drain, seconds, scope }) => {
+    assert.deepEqual(settings(systemdUnit(place, scope, drain)).get("Service.TimeoutStopSec"), [seconds]);
+  },
+);
+
+test("what both units say about ends, starts and readiness", () => {
+  for (const scope of ["user", "system"] as const) {
+    const unit = settings(systemdUnit(place, scope, 0));
+    const expected: Readonly<Record<string, string>> = {
+      "Unit.StartLimitIntervalSec": "0",
+      "Service.Type": "notify",
+      "Service.NotifyAccess": "all",
+      "Service.ExecStart": ':"/opt/node/bin/node" "/opt/everturn/dist/main.js" gateway run',
+      "Service.ExecReload": "/bin/kill -USR1 $MAINPID",
+      "Service.Restart": "always",
+      "Service.RestartForceExitStatus": "75",
+      "Service.SuccessExitStatus": "1 75 79",
+      "Service.RestartPreventExitStatus": "78 79",
+      "Service.KillMode": "mixed",
+      "Service.KillSignal": "SIGTERM",
+      "Service.WatchdogSec": "60",
+      "Service.OOMPolicy": "continue",
+      "Service.LimitCORE": "0",
+      "Install.WantedBy": scope === "user" ? "default.target" : "multi-user.target",
+    };
+    for (const [name, value] of Object.entries(expected)) assert.deepEqual(unit.get(name), [value], `${scope} ${name}`);
+    assert.deepEqual(unit.get("Service.Environment"), [
+      '"EVERTURN_HOME=/home/ann/.everturn"',
+      '"EVERTURN_SUPERVISOR=systemd"',
+      '"NODE_EXTRA_CA_CERTS=/etc/ssl/ours.pem"',
+    ]);
+    assert.deepEqual(unit.get("Service.User"), scope === "system" ? ["ann"] : undefined);
+    // Each of these would take something from a tool that its user has: sudo, the real /tmp, name spaces, the JIT.
+    const harmful = /NoNewPrivileges|Protect|PrivateTmp|RestrictNamespaces|MemoryDenyWriteExecute|SystemCallFilter/;
+    assert.deepEqual(
+      [...unit.keys()].filter((name) => harmful.test(name)),
+      [],
+    );
+  }
+});
+
+table(
+  "paths with signs that mean something to systemd",
+  [
+    { name: "a space", path: "/my node", start: '"/my node"', variable: "/my node" },
+    { name: "a percent sign", path: "/100%h", start: '"/100%%h"', variable: "/100%%h" },
+    { name: "a dollar stays one", path: "/$HOME", start: '"/$HOME"', variable: "/$HOME" },
+    { name: "quotes", path: '/a"b', start: '/usr/bin/env "/a\\"b"', variable: '/a\\"b' },
+    { name: "a backslash", path: "/a\\x41", start: '/usr/bin/env "/a\\\\x41"', variable: "/a\\\\x41" },
+    { name: "other scripts", path: "/süß/家", start: '"/süß/家"', variable: "/süß/家" },
+  ],
+  ({ path, start, variable }) => {
+    const unit = settings(systemdUnit({ ...place, node: path, home: path }, "system", 0));
+    assert.equal(unit.get("Service.ExecStart")?.[0], `:${start} "/opt/everturn/dist/main.js" gateway run`);
+    assert.equal(unit.get("Service.Environment")?.[0], `"EVERTURN_HOME=${variable}"`);
+    assert.equal(unit.get("Unit.RequiresMountsFor")?.[0], `"${variable}"`);
+  },
+);
+
+test("commands name the unit, and the user's own systemd where it is the user's", () => {
+  const user = systemdService(place, "user", "/home/ann/.config/systemd/user");
+  const system = systemdService(place, "system", "/etc/systemd/system");
+  const typed = (one: typeof user, verb: "install" | "start" | "stop" | "restart" | "uninstall") =>
+    one[verb].map(({ program, words }) => [program, ...words].join(" "));
+  assert.equal(user.files(0)[0]?.path, "/home/ann/.config/systemd/user/everturn.service");
+  assert.deepEqual(typed(user, "install"), [
+    "systemctl --user daemon-reload",
+    "systemctl --user enable everturn.service",
+    "systemctl --user start everturn.service",
+  ]);
+  assert.deepEqual(typed(user, "stop"), ["systemctl --user stop everturn.service"]);
+  assert.deepEqual(typed(system, "stop"), ["systemctl stop everturn.service"]);
+  assert.deepEqual(typed(system, "restart"), ["systemctl reload-or-restart everturn.service"]);
+  assert.deepEqual(typed(system, "uninstall"), ["systemctl disable --now everturn.service"]);
+});
+
+table(
+  "what systemctl show means",
+  [
+    { name: "runs", out: "LoadState=loaded\nActiveState=active\n", code: 0, state: "running" },
+    { name: "starts", out: "LoadState=loaded\nActiveState=activating\n", code: 0, state: "running" },
+    { name: "reloads", out: "LoadState=loaded\nActiveState=reloading\n", code: 0, state: "running" },
+    { name: "is down", out: "LoadState=loaded\nActiveState=inactive\n", code: 0, state: "stopped" },
+    { name: "failed", out: "LoadState=loaded\nActiveState=failed\n", code: 0, state: "failed" },
+    { name: "unknown to it", out: "LoadState=not-found\nActiveState=inactive\n", code: 0, state: "missing" },
+    { name: "no answer", out: "", code: 1, state: "unknown" },
+  ] as const,
+  ({ out, code, state }) => assert.equal(systemdState({ code, out, err: "" }), state),
+);
