@@ -6,17 +6,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Paths } from "./config/paths.ts";
 import { Fault, sentenceOf } from "./core/fault.ts";
 import { isAlive, readStateFile } from "./host/identity.ts";
-import { type Lock, acquireLock } from "./host/lock.ts";
+import { type Lock, tryLock } from "./host/lock.ts";
 import { checkGround } from "./host/place.ts";
 import { when } from "./cli/print.ts";
 
 export type HeldLock = Lock & { readonly type: "held" };
 
-/** How long a take-over waits for the other one to end, which may drain as long as it is configured to. */
-function patienceFor(drainMs: number): number {
-  return Math.max(30_000, drainMs + 10_000);
-}
-const lookAgainMs = 2;
+/** `at-once`: whoever serves keeps it. `after`: it is about to be given up. `instead`: whoever serves is asked to end. */
+export type Claim = { readonly type: "at-once" | "after" | "instead"; readonly patienceMs: number };
+
+/** Between two looks at the lock, which cost next to nothing; between two looks at who holds it. */
+const lookAgainMs = 1;
+const askAgainMs = 50;
 
 /** The answer is true when others may read what is in it. */
 export function prepareHome(home: string): boolean {
@@ -34,18 +35,50 @@ export function prepareHome(home: string): boolean {
   }
 }
 
-export async function takeHome(paths: Paths, replace: boolean, drainMs: number): Promise<HeldLock> {
-  const lock = acquireLock(paths.lock);
-  if (lock.type === "held") return lock;
-  const holder = await holderOf(paths);
-  if (!replace) throw served(paths, holder, "");
-  if (holder !== null && isAlive(holder)) endProcess(holder.pid);
-  const patienceMs = patienceFor(drainMs);
-  for (const until = Date.now() + patienceMs; Date.now() < until; await pause(lookAgainMs)) {
-    const again = acquireLock(paths.lock);
-    if (again.type === "held") return again;
+export async function takeHome(paths: Paths, claim: Claim): Promise<HeldLock> {
+  const attempt = tryLock(paths.lock);
+  const first = attempt.take();
+  if (first.type === "held") return first;
+  const endings = claim.type === "instead" ? replacing(paths, claim.patienceMs) : null;
+  const waitMs = claim.type === "at-once" ? 0 : claim.patienceMs + (endings === null ? 0 : afterForceMs);
+  for (const until = Date.now() + waitMs; Date.now() < until; await pause(lookAgainMs)) {
+    const lock = attempt.take();
+    if (lock.type === "held") return lock;
+    await endings?.look();
   }
-  throw served(paths, holder, ` It did not end within ${patienceMs / 1000} s.`);
+  attempt.giveUp();
+  const late = claim.type === "at-once" ? "" : ` It did not end within ${waitMs / 1000} s.`;
+  throw served(paths, await holderOf(paths), late);
+}
+
+/** Force comes when the patience is over, and the system then needs a moment. */
+const afterForceMs = 5_000;
+
+/**
+ * Ends whoever holds the home, each holder once: the marker that says another one goes on with its work, the request,
+ * patience, force. Who has only just taken the lock has not yet written who it is, so one looks again.
+ */
+function replacing(paths: Paths, patienceMs: number): { look(): Promise<void> } {
+  const asked = new Set<string>();
+  let nextLook = 0;
+  return {
+    async look() {
+      if (Date.now() < nextLook) return;
+      nextLook = Date.now() + askAgainMs;
+      const target = await holderOf(paths);
+      const name = `${target?.pid} ${target?.startTime}`;
+      if (target === null || target.pid === process.pid || asked.has(name) || !isAlive(target)) return;
+      asked.add(name);
+      const { endGateway, meansFor } = await import("./host/ending.ts");
+      const { newMarker, writeMarker } = await import("./host/markers.ts");
+      void endGateway({
+        target,
+        patienceMs,
+        ...meansFor(process.platform, target),
+        writeMarker: () => writeMarker(paths.takeOver, newMarker("takeOver", target, process.pid, Date.now())),
+      });
+    },
+  };
 }
 
 type Holder = { readonly pid: number; readonly startTime: number | null; readonly since: string };
@@ -56,15 +89,6 @@ async function holderOf(paths: Paths): Promise<Holder | null> {
   const startedAt = Date.parse(state.started_at ?? "");
   const since = Number.isNaN(startedAt) ? "" : `, since ${when(startedAt, Date.now())}`;
   return { pid: state.pid, startTime: state.start_time, since };
-}
-
-function endProcess(pid: number): void {
-  try {
-    process.kill(pid, "SIGTERM");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return;
-    throw new Fault("already-running", `The gateway with pid ${pid} cannot be ended (${sentenceOf(error)}).`, error);
-  }
 }
 
 function served({ home }: Paths, holder: Holder | null, more: string): Fault {

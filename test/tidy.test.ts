@@ -74,8 +74,12 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   [/^src\/index\.ts$/, { to: ["core", "ports", "engine", "stores", "world.ts"] }],
   // The composition: main and the files beside it are the only ones that know everyone.
   [
-    /^src\/[^/]+\.ts$/,
-    { to: ["beside", ...everythingBut("sim", "testing")], node: "all", packages: ["hono", "@hono/node-server"] },
+    /^src\/(?:run\/)?[^/]+\.ts$/,
+    {
+      to: ["beside", "run", "narrate.ts", "world.ts", "../bin/attend.js", ...everythingBut("sim", "testing")],
+      node: "all",
+      packages: ["hono", "@hono/node-server"],
+    },
   ],
   [/^page\/src\//, { to: ["own"], packages: ["preact", "@preact/signals", "marked"] }],
 ];
@@ -117,7 +121,7 @@ function refusal(path: string, one: Import): string | null {
   const fits = to.some((folder) => {
     if (folder === "own") return target.startsWith(own);
     if (folder === "beside") return posix.dirname(target) === posix.dirname(path);
-    return target === `src/${folder}` || target.startsWith(`src/${folder}/`);
+    return target === posix.join("src", folder) || target.startsWith(`src/${folder}/`);
   });
   return fits ? null : `may not import ${target}`;
 }

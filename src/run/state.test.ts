@@ -16,6 +16,7 @@ const stop = (kind: StopClass): StopIntent => ({ class: kind, by: "signal", reas
 const status = {
   state: "running",
   reason: null,
+  safeMode: false,
   startedAt: 0 as Instant,
   boot: "b1",
   running: [],

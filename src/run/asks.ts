@@ -1,0 +1,93 @@
+// What the operating system and markers ask of this process, from the moment it holds its home. A request that comes before
+// there is a gateway waits for it. Whoever asked, the first request is looked at once: a snapshot goes into the store
+// with the stop and a line into the log, and if the stop does not come to an end, the process does.
+
+import { join } from "node:path";
+import type { Paths } from "../config/paths.ts";
+import { toLogLine } from "../core/forensics.ts";
+import type { StopIntent } from "../core/lifecycle.ts";
+import { limits } from "../core/limits.ts";
+import { takeSnapshot } from "../host/forensics/snapshot.ts";
+import type { ProcessIdentity } from "../host/identity.ts";
+import { announcedNow } from "../host/markers.ts";
+import type { World } from "../ports/world.ts";
+import { classify, signalsOf } from "./classify.ts";
+
+export type Asked = {
+  stop(intent: StopIntent): void;
+  restart(intent: StopIntent): void;
+};
+
+export type Asks = {
+  /** From now on requests are answered; those that came before first. */
+  answer(by: Asked): void;
+  /** For the gateway: what is known at the first request, whoever made it. */
+  witness(intent: StopIntent): StopIntent["context"];
+  /** A marker that names this process has appeared. */
+  marked(): void;
+  off(): void;
+};
+
+export type AskParts = {
+  readonly world: Pick<World, "now" | "log">;
+  readonly paths: Pick<Paths, "plannedStop" | "takeOver" | "logs">;
+  readonly self: ProcessIdentity;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly drainMs: number;
+  /** The stop has had all its time. */
+  readonly overdue: (intent: StopIntent) => void;
+};
+
+export function watchAsks({ world, paths, self, env, drainMs, overdue }: AskParts): Asks {
+  let answering: Asked | null = null;
+  let early: (NodeJS.Signals | null)[] = [];
+  /** The signal that is being answered; a stop that it brings about has come by it. */
+  let signalNow: NodeJS.Signals | null = null;
+  let deadline: NodeJS.Timeout | null = null;
+
+  function heard(signal: NodeJS.Signals | null): void {
+    if (answering === null) return void early.push(signal);
+    const marker = announcedNow(paths, self, world.now());
+    const intent = classify({ signal, marker });
+    signalNow = signal;
+    if (intent.class === "restart") answering.restart(intent);
+    else answering.stop(intent);
+    signalNow = null;
+  }
+
+  const signals = signalsOf(process.platform);
+  for (const name of signals) process.on(name, heard);
+  return {
+    answer(by) {
+      answering = by;
+      for (const signal of early) heard(signal);
+      early = [];
+    },
+    witness(intent) {
+      const signal = signalNow ?? (intent.by === "signal" ? signalIn(intent.reason) : null);
+      const snapshot = takeSnapshot({ signal, self, markerFiles: paths, env });
+      world.log("info", `asked to stop (${intent.class}, by ${intent.by}): ${toLogLine(snapshot)}`);
+      deadline ??= setTimeout(() => overdue(intent), drainMs + limits.stopMs).unref();
+      const file = join(paths.logs, "gateway-shutdown-diag.log");
+      // The stop begins first: starting a process takes longer than all that a quiet stop does before its last write.
+      setImmediate(() => void diagnose(file, signal, world));
+      return snapshot;
+    },
+    marked: () => heard(null),
+    off() {
+      for (const name of signals) process.off(name, heard);
+      if (deadline !== null) clearTimeout(deadline);
+    },
+  };
+}
+
+/** A restart asked by a signal is prepared first, and the signal is long over when the stop begins. */
+function signalIn(reason: string): string | null {
+  return /\bSIG[A-Z0-9]+\b/.exec(reason)?.[0] ?? null;
+}
+
+async function diagnose(file: string, signal: string | null, world: Pick<World, "log">): Promise<void> {
+  const { spawnDiagnostic } = await import("../host/forensics/diagnostic.ts");
+  const pid = spawnDiagnostic({ file, signal });
+  if (pid !== null) world.log("debug", "a diagnostic of the machine is written", { pid, file });
+}

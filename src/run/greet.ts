@@ -1,0 +1,40 @@
+// What a gateway says when it is running: where it is, and how to get in. Only somebody who sits there, or reads what this
+// very process prints, is shown the access link; under a supervisor it would stay in a journal for others to read. Pure.
+
+export type Greeting = {
+  readonly version: string;
+  readonly url: string;
+  readonly link: string;
+  /** Whether there is a page to open. */
+  readonly hasWeb: boolean;
+  /** Somebody keeps what is printed. */
+  readonly isKept: boolean;
+  readonly recovered: { readonly turns: number; readonly items: number };
+  /** How long nobody listened between the last life and this one; null when it did not take over. */
+  readonly blackoutMs: number | null;
+};
+
+export function greeting(one: Greeting): readonly string[] {
+  const { turns, items } = one.recovered;
+  const what = one.hasWeb ? "Web chat" : "Control";
+  const place = one.isKept
+    ? `${one.url} (its access link: \`everturn gateway status\`)`
+    : one.hasWeb
+      ? one.link
+      : one.url;
+  const rest = [
+    ...(turns > 0 ? [count(turns, "unfinished conversation")] : []),
+    ...(items > 0 ? [count(items, "reply", "replies")] : []),
+  ];
+  return [
+    `Everturn ${one.version} is running.`,
+    `${what}: ${place}`,
+    "The offline agent answers, because no model is set. Ctrl-C stops the gateway; nothing is lost by it.",
+    ...(one.blackoutMs === null ? [] : [`Took over in ${one.blackoutMs} ms.`]),
+    ...(rest.length > 0 ? [`Goes on with what the last run left: ${rest.join(" and ")}.`] : []),
+  ];
+}
+
+function count(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
+}

@@ -1,0 +1,132 @@
+// How a gateway hands its home to the next one. Without a supervisor the successor is started before anything is stopped:
+// it loads everything, checks configuration and store, says so, and waits for the lock. What cannot be loaded leaves the
+// old gateway serving. Under a supervisor nothing is started here, but what the next start would refuse is refused now.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, openSync, closeSync } from "node:fs";
+import { join } from "node:path";
+import { type Attendance, type Reply, attend, codeOf } from "../../bin/attend.js";
+import type { Environment } from "../config/load.ts";
+import { Fault } from "../core/fault.ts";
+
+/** `own`: this process stays for its successor. `attended`: another one stays already. `detached`: nobody waits. */
+export type Mode = "supervised" | "attended" | "detached" | "own";
+
+export function modeOf(facts: { supervised: boolean; attended: boolean; detached: boolean }): Mode {
+  if (facts.supervised) return "supervised";
+  if (facts.attended) return "attended";
+  return facts.detached ? "detached" : "own";
+}
+
+export type Handover = {
+  /** Resolves when the next life is certain to begin as far as anybody can know; rejects with a Fault that says why not. */
+  prepare(): Promise<void>;
+  /** Another kind of stop came first: whoever was prepared must not serve. */
+  dismiss(): void;
+  /** When the home is free: whoever has to stays, and the exit code follows from the last one. */
+  leave(code: number): Promise<number>;
+};
+
+export type HandoverParts = {
+  readonly isSupervised: boolean;
+  /** The environment as it was at the start of the process. */
+  readonly env: Environment;
+  readonly logs: string;
+  /** What the next start would check, done in this process. */
+  readonly check: () => Promise<void>;
+};
+
+export function openHandover({ isSupervised, env, logs, check }: HandoverParts): Handover {
+  let attendance: Attendance | null = null;
+  let successor: { readonly pid: number; readonly mode: Mode } | null = null;
+
+  const mode = (): Mode =>
+    modeOf({
+      supervised: isSupervised,
+      attended: env["EVERTURN_ATTENDED"] === "1" && process.connected === true,
+      detached: env["EVERTURN_DETACHED"] === "1",
+    });
+
+  function replyOf(how: Exclude<Mode, "supervised">): Promise<Reply> {
+    if (how === "attended") return askAttendant();
+    attendance ??= attend({ own: true, start: () => startSuccessor(env, how === "detached" ? logs : null) });
+    return attendance.prepare();
+  }
+
+  return {
+    async prepare() {
+      const how = mode();
+      if (how === "supervised") return check();
+      const reply = await replyOf(how);
+      if (reply.everturn === "failed")
+        throw new Fault("not-possible", `The next gateway could not be started: ${reply.why}`);
+      successor = { pid: reply.pid, mode: how };
+    },
+    dismiss() {
+      if (successor === null) return;
+      tryKill(successor.pid);
+      successor = null;
+    },
+    async leave(code) {
+      if (successor === null || successor.mode === "attended" || attendance === null) return code;
+      if (successor.mode === "own") return codeOf(await attendance.stay());
+      attendance.letGo();
+      return code;
+    },
+  };
+}
+
+/** With the same words, but for the one that has had its effect. */
+function startSuccessor(env: Environment, logs: string | null): ChildProcess {
+  const words = [...process.execArgv, ...process.argv.slice(1).filter((one) => one !== "--replace")];
+  const role = logs === null ? { EVERTURN_ATTENDED: "1" } : { EVERTURN_DETACHED: "1" };
+  const given = { ...env, ...role, EVERTURN_SUCCESSOR: "1" };
+  if (logs === null)
+    return spawn(process.execPath, words, { env: given, stdio: ["inherit", "inherit", "inherit", "ipc"] });
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const out = openSync(join(logs, "gateway.out"), "a", 0o600);
+  try {
+    return spawn(process.execPath, words, { env: given, detached: true, stdio: ["ignore", out, out, "ipc"] });
+  } finally {
+    closeSync(out);
+  }
+}
+
+function askAttendant(): Promise<Reply> {
+  return new Promise((answer) => {
+    const over = (reply: Reply) => {
+      process.off("message", heard);
+      process.off("disconnect", gone);
+      answer(reply);
+    };
+    const gone = () => over({ everturn: "failed", why: "who stays for it is gone; try again" });
+    const heard = (message: unknown) => {
+      if (isReply(message)) over(message);
+    };
+    process.on("message", heard);
+    process.on("disconnect", gone);
+    process.send?.({ everturn: "successor" }, undefined, undefined, (error) => {
+      if (error !== null) gone();
+    });
+  });
+}
+
+function isReply(message: unknown): message is Reply {
+  if (typeof message !== "object" || message === null || !("everturn" in message)) return false;
+  return message.everturn === "loaded" || message.everturn === "failed";
+}
+
+/** For a successor: it only waits for the lock any more, or it cannot take over. Nobody may be there to hear it. */
+export async function tellPredecessor(reply: "loaded" | { readonly why: string }): Promise<void> {
+  const words = reply === "loaded" ? { everturn: "loaded" } : { everturn: "failed", why: reply.why };
+  if (process.connected !== true) return;
+  await new Promise<void>((told) => process.send?.(words, undefined, undefined, () => told()));
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}

@@ -1,0 +1,119 @@
+// The parts that a gateway is composed of, each from the configuration: logs, agent, platforms and their settings, the
+// boot. And all the code that a running gateway needs, loaded at once, so that a successor can have it before its turn.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { environment } from "../config/load.ts";
+import type { Paths } from "../config/paths.ts";
+import type { Config } from "../config/schema.ts";
+import { secretsOf } from "../config/secret.ts";
+import type { BootId } from "../core/ids.ts";
+import { type Boot, newBoot } from "../core/recovery.ts";
+import type { PlatformSettings } from "../engine/parts.ts";
+import { machineBootId } from "../host/identity.ts";
+import { openLogFile } from "../log/file.ts";
+import { type Log, both, openLog } from "../log/log.ts";
+import { wantsColour } from "../log/pretty.ts";
+import type { Chat } from "../platforms/chat/index.ts";
+import type { Agent } from "../ports/agent.ts";
+import type { Archive } from "../ports/store.ts";
+import type { World } from "../ports/world.ts";
+
+export type Logs = { readonly log: Log; readonly flush: () => Promise<void> };
+
+/** To the terminal in the form that suits it, and to the home's log file. */
+export function openLogs(config: Config, paths: Paths, token: string): Logs {
+  const { level, format } = config.log;
+  const secrets = [...secretsOf(config), token];
+  const isTerminal = process.stderr.isTTY === true;
+  const file = openLogFile({ file: join(paths.logs, "gateway.log") });
+  const shown = format === "auto" ? (isTerminal ? "pretty" : "json") : format;
+  const colour = wantsColour(isTerminal, environment());
+  const log = both(
+    openLog({ level, format: shown, colour, secrets, write: (line) => void process.stderr.write(line) }),
+    openLog({ level, format: "json", secrets, write: (line) => file.write(line) }),
+  );
+  return { log, flush: () => file.flush() };
+}
+
+export type Code = {
+  readonly control: typeof import("../control/server.ts");
+  readonly engine: typeof import("../engine/gateway.ts");
+  readonly chats: readonly ChatOf[];
+  readonly agent: Agent;
+};
+
+type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }) => Chat;
+
+export async function loadCode(config: Config, paths: Paths): Promise<Code> {
+  const [control, engine, chats, agent] = await Promise.all([
+    import("../control/server.ts"),
+    import("../engine/gateway.ts"),
+    loadChats(config),
+    openAgent(paths),
+  ]);
+  return { control, engine, chats, agent };
+}
+
+async function loadChats(config: Config): Promise<readonly ChatOf[]> {
+  const { platforms } = await import("../platforms/registry.ts");
+  const wanted = (["web", "terminal"] as const).filter((name) => config.platforms[name] !== false);
+  return Promise.all(
+    wanted.map(async (name): Promise<ChatOf> => {
+      const { chat } = await platforms[name]();
+      return (store, facts) => chat(name, store, facts);
+    }),
+  );
+}
+
+/** The offline agent is the only one there is. */
+async function openAgent(paths: Paths): Promise<Agent> {
+  const { echo } = await import("../agents/echo/index.ts");
+  return echo({ workspace: paths.workspace, stepMs: 500, toolMs: 1_500 });
+}
+
+export function platformSettings(config: Config): Record<string, PlatformSettings> {
+  const settings: Record<string, PlatformSettings> = {};
+  for (const name of ["web", "terminal"] as const) {
+    const own = config.platforms[name];
+    // Our own clients know every message by its key, so nothing is ever in doubt for long.
+    if (own === false) continue;
+    // Whoever is let in here owns the gateway, and sees its state without being told.
+    settings[name] = { busy: own.busy, inDoubt: "resend", home: null, restartNotices: false, admins: ["*"] };
+  }
+  return settings;
+}
+
+export function beginBoot(world: World, version: string, config: string): Boot {
+  const place = { pid: process.pid, host: hostname(), machine: machineBootId(), version, config };
+  return newBoot({ id: world.id() as BootId, ...place, startedAt: world.now() });
+}
+
+/** Changes when anything that configures the gateway does. Secrets go into it, but cannot be read from it. */
+export function configHash(paths: Paths, env: Readonly<Record<string, string | undefined>>): string {
+  const hash = createHash("sha256");
+  for (const file of [paths.config, paths.env]) hash.update(`${textOf(file).length}:${textOf(file)}\n`);
+  const own = Object.entries(env).filter(([name]) => name.startsWith("EVERTURN_") && !privateNames.has(name));
+  for (const [name, text] of own.toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}=${text}\n`);
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** Said by one process to another; they configure nothing. */
+export const privateNames: ReadonlySet<string> = new Set([
+  "EVERTURN_SUCCESSOR",
+  "EVERTURN_ATTENDED",
+  "EVERTURN_DETACHED",
+  "EVERTURN_INSIDE",
+]);
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    // What cannot be read was told when the configuration was loaded.
+    if (error instanceof Error) return "";
+    throw error;
+  }
+}

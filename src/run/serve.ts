@@ -1,0 +1,198 @@
+// One life of the gateway in this process, from the lock to the last write: store, control port, recovery, then waiting
+// until it is asked to stop. The end runs every step whatever an earlier one did. The lock is not ours: whoever called
+// holds it until everything here is closed.
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { Output } from "../cli/print.ts";
+import type { Environment } from "../config/load.ts";
+import type { Paths } from "../config/paths.ts";
+import type { Config } from "../config/schema.ts";
+import { openToken } from "../control/auth.ts";
+import type { Control } from "../control/server.ts";
+import { Fault, sentenceOf } from "../core/fault.ts";
+import { type StopIntent, type SupervisorKind, exitCodeOf, exitCodes } from "../core/lifecycle.ts";
+import { limits } from "../core/limits.ts";
+import type { Boot } from "../core/recovery.ts";
+import type { Settings } from "../engine/parts.ts";
+import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
+import { narrate } from "../narrate.ts";
+import type { Gateway } from "../ports/gateway.ts";
+import type { World } from "../ports/world.ts";
+import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
+import { realWorld } from "../world.ts";
+import { type Asks, watchAsks } from "./asks.ts";
+import { finalWrites } from "./end.ts";
+import { greet } from "./ready.ts";
+import type { Handover } from "./handover.ts";
+import { type Code, beginBoot, configHash, openLogs, platformSettings } from "./parts.ts";
+import { type Board, openBoard, stateWhile } from "./state.ts";
+
+export type LifeParts = {
+  readonly version: string;
+  readonly pageFolder: string;
+  readonly output: Output;
+  readonly config: Config;
+  readonly paths: Paths;
+  readonly env: Environment;
+  readonly isOpenToOthers: boolean;
+  readonly code: Promise<Code>;
+  readonly supervisor: SupervisorKind | null;
+  readonly handover: Handover;
+  /** It follows another gateway without a pause, and goes on at its port where any would do. */
+  readonly follows: { readonly port: number | null } | null;
+};
+
+/** The exit code, when everything is closed. */
+export async function serve(parts: LifeParts): Promise<number> {
+  const { config, paths, version, env } = parts;
+  await using open = new AsyncDisposableStack();
+  const token = openToken(paths.token);
+  const logs = openLogs(config, paths, token);
+  const world = realWorld(logs.log);
+  exitOnMistake(world, logs.flush);
+  const self = ownIdentity();
+  const boot = beginBoot(world, version, configHash(paths, env));
+  const board = openBoard(paths.state, { ...self, version, startedAt: boot.startedAt }, world);
+  const asks = watchAsks({ world, paths, self, env, drainMs: drainMsOf(config), overdue: overdue(parts, world) });
+  // Registered before everything else, so the last to go: until then no signal ends the process half-way.
+  open.defer(() => asks.off());
+  open.defer(logs.flush);
+  if (parts.isOpenToOthers)
+    world.log("warn", "others on this machine can read the home folder", { home: paths.home, todo: "chmod 700" });
+  try {
+    return await live({ ...parts, world, self, boot, board, asks, token }, open);
+  } catch (error) {
+    const reason = sentenceOf(error);
+    await board.last({ gateway_state: "startup_failed", desired_state: "running" }, { exit_reason: reason });
+    throw error;
+  }
+}
+
+type Living = LifeParts & {
+  readonly world: World;
+  readonly self: ProcessIdentity;
+  readonly boot: Boot;
+  readonly board: Board;
+  readonly asks: Asks;
+  readonly token: string;
+};
+
+async function live(parts: Living, open: AsyncDisposableStack): Promise<number> {
+  const { paths, world, asks, supervisor, output } = parts;
+  const from = performance.now();
+  const store = await openSqliteStore({ file: paths.store, writer: "thread" });
+  open.defer(() => store.close());
+  const storeMs = performance.now() - from;
+  const warning = placeWarning(paths.store);
+  if (warning !== null) world.log("warn", warning);
+
+  const { gate, control } = await compose(parts, store, open);
+  const running = gate.run();
+  asks.answer({
+    stop: (intent) => gate.stop(intent),
+    restart: (intent) => void restart(gate, intent, world),
+  });
+  const booted = await Promise.race([gate.ready.then(() => "ready" as const), running.then(() => "ended" as const)]);
+  if (booted === "ready") await greet({ ...parts, gate, control, store, storeMs });
+
+  const ending = await running;
+  if (!ending.clean)
+    world.log("warn", "not everything was parked in time; it is taken up from its last step at the next start");
+  const [shortcut] = await Promise.all([finalWrites(ending.intent, parts), control.close()]);
+  if (ending.intent.by === "fault") output.err(`The gateway stopped: ${ending.intent.reason}.`);
+  return exitCodeOf(ending, supervisor, shortcut === "launched");
+}
+
+/** The gateway and its control port, watched by the log and by the state file. */
+async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableStack) {
+  const { config, version, world, boot, board, asks, handover, token, pageFolder } = parts;
+  const { control: controlCode, engine, chats: makers, agent } = await parts.code;
+  const chats = makers.map((make) => make(store, { boot: boot.id, version }));
+  let stopping: StopIntent | null = null;
+  const gate = engine.gateway({
+    store,
+    platforms: chats.map((one) => one.platform),
+    agent,
+    world,
+    settings: settingsOf(config),
+    boot,
+    prepareRestart: () => handover.prepare(),
+    witness(intent) {
+      stopping = intent;
+      return asks.witness(intent);
+    },
+  });
+  let url: string | null = null;
+  const routes = chats.map((one) => one.routes);
+  const shared = { gateway: gate, store, archive: store, world, routes, token, version, pageFolder };
+  open.defer(
+    gate.watch((event) => {
+      const { level, what, facts } = narrate(event);
+      world.log(level, what, facts);
+      if (event.type === "state" || event.type === "platform" || event.type === "draining")
+        board.show(stateWhile(gate.status(), url, stopping));
+    }),
+  );
+  const control = await openAt(parts, (port) =>
+    controlCode.openControl({ ...shared, host: config.control.host, port }),
+  );
+  url = control.url;
+  open.defer(() => control.close());
+  return { gate, control };
+}
+
+/** Who ends may hold the port for a moment longer than the home; and where any port would do, pages stay where they are. */
+async function openAt({ config, follows }: Living, openControl: (port: number) => Promise<Control>): Promise<Control> {
+  const { port } = config.control;
+  if (follows === null) return openControl(port);
+  const wanted = port === 0 ? follows.port : port;
+  for (const until = performance.now() + portPatienceMs; wanted !== null; await pause(5)) {
+    try {
+      return await openControl(wanted);
+    } catch (error) {
+      const isTaken = error instanceof Fault && error.code === "port-unusable";
+      if (!isTaken || (performance.now() > until && port !== 0)) throw error;
+      if (performance.now() > until) break;
+    }
+  }
+  return openControl(port);
+}
+
+const portPatienceMs = 1_000;
+
+function settingsOf(config: Config): Settings {
+  const { recovery } = config;
+  return { drainMs: drainMsOf(config), lanesMax: limits.lanesMax, recovery, platforms: platformSettings(config) };
+}
+
+function drainMsOf(config: Config): number {
+  return config.gateway.drainSeconds * 1000;
+}
+
+async function restart(gate: Gateway, { by, reason }: StopIntent, world: World): Promise<void> {
+  const answer = await gate.restart({ by, reason });
+  if (answer !== "restarting")
+    world.log("warn", "it was asked to restart, and goes on as before", { why: answer.refused });
+}
+
+/** Everything that matters is stored by then. */
+function overdue({ supervisor }: LifeParts, world: World): (intent: StopIntent) => void {
+  return (intent) => {
+    world.log("error", "the stop took too long; the process ends now, and the next start goes on from what is stored");
+    process.exit(exitCodeOf({ intent }, supervisor, false));
+  };
+}
+
+/** What nobody caught is a mistake of ours: it is told and ends the process, and the next start takes the work up. */
+function exitOnMistake(world: World, flush: () => Promise<void>): void {
+  for (const name of ["uncaughtException", "unhandledRejection"]) {
+    process.removeAllListeners(name);
+    process.on(name, (error: unknown) => {
+      const stack = error instanceof Error ? error.stack : undefined;
+      world.log("error", "a mistake of ours ends the gateway", { why: sentenceOf(error), stack });
+      const leave = () => process.exit(exitCodes.bug);
+      setTimeout(leave, 500);
+      flush().then(leave, leave);
+    });
+  }
+}
