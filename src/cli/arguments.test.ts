@@ -45,7 +45,10 @@ const cases: readonly (readonly [string, string])[] = [
   ["gatway run", "wrong: There is no command `gatway`. Did you mean `gateway`?"],
   ["zzzzzz", "wrong: There is no command `zzzzzz`."],
   ["sessions lst", "wrong: There is no command `sessions lst`. Did you mean `sessions list`?"],
-  ["gateway", "wrong: `gateway` needs one more word: run, status, install, uninstall, autostart."],
+  [
+    "gateway",
+    "wrong: `gateway` needs one more word: run, start, stop, restart, resume, status, install, uninstall, autostart.",
+  ],
   ["gateway run --replce", "wrong: There is no option --replce here. Did you mean `--replace`?"],
   ["gateway run --json", "wrong: There is no option --json here."],
   ["sessions list --limit 0", 'wrong: --limit takes a whole number from 1 on, not "0".'],

@@ -1,0 +1,93 @@
+// What start, stop and restart have in common: the gateway of the home and who is in charge of it, what is asked of it,
+// and following it while it comes or goes.
+
+import { isAbsolute, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { environment, loadConfig, systemInput } from "../../config/load.ts";
+import type { Paths } from "../../config/paths.ts";
+import type { StatusReply } from "../../control/protocol.ts";
+import { Fault } from "../../core/fault.ts";
+import type { ProcessIdentity } from "../../host/identity.ts";
+import { runningGateway } from "../../services/announce.ts";
+import type { Service } from "../../services/kinds.ts";
+import { type Here, findService, here, tryCommand } from "../../services/verbs.ts";
+import { type Context, pathsOf, reachGateway, textFlag } from "../context.ts";
+import { type Display, progressOf } from "./progress.ts";
+
+export type Scene = {
+  readonly paths: Paths;
+  readonly all: Here;
+  /** The process that serves the home, or null. */
+  readonly target: ProcessIdentity | null;
+  /** The installed service, or null. */
+  readonly service: Service | null;
+  /** The same when it is the one that runs the target: a gateway started by hand is none of its business. */
+  readonly inCharge: Service | null;
+  readonly drainSeconds: number;
+};
+
+export async function sceneOf(context: Context): Promise<Scene> {
+  const paths = pathsOf(context);
+  const all = here(paths.home);
+  const service = findService(all);
+  const target = await runningGateway(paths);
+  const isIdle = service !== null && target !== null && !(await isRunning(service, all));
+  const drainSeconds = await drainOf(context);
+  return { paths, all, target, service, inCharge: isIdle ? null : service, drainSeconds };
+}
+
+async function isRunning(service: Service, all: Here): Promise<boolean> {
+  const tried = await tryCommand(service.status, all);
+  if (tried.code === "missing") return false;
+  const state = service.stateIn(tried);
+  return state === "running" || state === "unknown";
+}
+
+/** Of the configuration as it is now; a wrong one is no reason not to stop what runs. */
+async function drainOf(context: Context): Promise<number> {
+  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+  return loaded.type === "wrong" ? 0 : loaded.config.gateway.drainSeconds;
+}
+
+/** Whether this command was started by a tool of the gateway that it is about. */
+export function isInside(home: string): boolean {
+  const inside = environment()["EVERTURN_INSIDE"] ?? "";
+  return inside !== "" && (!isAbsolute(inside) || resolve(inside) === home);
+}
+
+/** Null when it does not answer, or is no gateway any more. */
+export async function statusNow(context: Context): Promise<(StatusReply & { readonly link: string }) | null> {
+  try {
+    const client = reachGateway(context);
+    return { ...(await client.get<StatusReply>("/api/status")), link: client.link };
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}
+
+const lookAgainMs = 200;
+
+/** Shows what a stopping gateway still does, until the signal aborts. */
+export async function follow(
+  context: Context,
+  drainSeconds: number,
+  view: Display,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const status = await statusNow(context);
+    if (signal.aborted) return;
+    if (status?.state === "draining") view.show(progressOf(status, drainSeconds, context.now()));
+    await rest(lookAgainMs, signal);
+  }
+}
+
+/** Resolves after a while, or at once when the signal aborts. */
+export async function rest(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await pause(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "AbortError") throw error;
+  }
+}

@@ -1,0 +1,15 @@
+// `everturn gateway resume`: leaves safe mode, when whoever looked at it thinks that another try is worth it.
+
+import type { StatusReply } from "../../control/protocol.ts";
+import { type Context, reachGateway, show } from "../context.ts";
+
+export async function resume(context: Context): Promise<number> {
+  const client = reachGateway(context);
+  const { safeMode } = await client.get<StatusReply>("/api/status");
+  if (safeMode) await client.post("/api/resume");
+  return show(context, { resumed: safeMode }, ({ resumed }) =>
+    resumed
+      ? "The gateway leaves safe mode and takes its work up. `everturn gateway status` shows how it goes."
+      : "The gateway is not in safe mode; there was nothing to leave.",
+  );
+}

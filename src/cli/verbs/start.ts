@@ -1,0 +1,30 @@
+// `everturn gateway start`: through the installed service, else as a process of its own that outlives this one. It is
+// started when it is ready; otherwise what it said itself is the answer.
+
+import { existsSync } from "node:fs";
+import { writeDesiredState } from "../../host/identity.ts";
+import { giveTo } from "../../services/files.ts";
+import { carryOut } from "../../services/verbs.ts";
+import { type Context, show } from "../context.ts";
+import { startDetached } from "./detached.ts";
+import { type Scene, sceneOf } from "./gateway.ts";
+import { type Ready, downUnder, readyText, untilReady } from "./ready.ts";
+
+export async function start(context: Context): Promise<number> {
+  const scene = await sceneOf(context);
+  const { paths, target } = scene;
+  const ready = target === null ? await begin(context, scene) : await untilReady(context, null);
+  const what = target === null ? "The gateway runs" : `A gateway already serves ${paths.home}`;
+  return show(context, { started: target === null, ...ready }, () => `${what}: ${readyText(ready)}`);
+}
+
+/** Starts one where none runs, and waits until it is ready. */
+export async function begin(context: Context, { paths, all, service }: Scene): Promise<Ready> {
+  if (existsSync(paths.state)) {
+    await writeDesiredState(paths.state, "running");
+    await giveTo(paths.state, all.owner);
+  }
+  if (service === null) return untilReady(context, startDetached(paths));
+  await carryOut(service.start, all);
+  return untilReady(context, downUnder(service, all));
+}

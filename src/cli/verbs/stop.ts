@@ -1,0 +1,81 @@
+// `everturn gateway stop`: says that the end is wanted, in the state file and by a marker, before anything ends the
+// gateway; then asks whoever runs it, shows what is still being done, and uses force only when patience is over.
+
+import { existsSync } from "node:fs";
+import { Fault } from "../../core/fault.ts";
+import { type ProcessIdentity, writeDesiredState } from "../../host/identity.ts";
+import { acquireLock } from "../../host/lock.ts";
+import { announceStop } from "../../services/announce.ts";
+import { type Ending, endServed } from "../../services/ending.ts";
+import { carryOut } from "../../services/verbs.ts";
+import type { Context } from "../context.ts";
+import { span } from "../story-facts.ts";
+import { type Scene, follow, isInside, sceneOf } from "./gateway.ts";
+import { type Display, display } from "./progress.ts";
+
+export async function stop(context: Context): Promise<number> {
+  const scene = await sceneOf(context);
+  const { paths, target } = scene;
+  if (isInside(paths.home))
+    throw new Fault(
+      "not-possible",
+      "This runs inside a tool of the gateway it would stop, which would end with it. Ask for a restart instead (`everturn gateway restart`), or stop the gateway from a terminal of your own.",
+    );
+  const view = display(context.output, context.flags["json"] === true);
+  if (target === null) return nothingToStop(scene, view);
+  const over = new AbortController();
+  const following = follow(context, scene.drainSeconds, view, over.signal);
+  const ended = await endServed(scene.inCharge, endingOf(context, scene, target, view), toolsOf(scene));
+  over.abort();
+  await following;
+  if (ended.type === "survived")
+    throw new Fault(
+      "not-possible",
+      `The gateway (pid ${target.pid}) is still there after ${span(ended.waitedMs)} and force. Look at what holds it (\`ps -o pid,stat,wchan ${target.pid}\`); a process in state D waits for a disk.`,
+    );
+  const waitedMs = ended.type === "absent" ? 0 : Math.round(ended.waitedMs);
+  const forced = ended.type === "forced";
+  const how = forced
+    ? `It did not end within ${span(waitedMs)} and was killed. Nothing is lost; what it held goes on at the next start. \`everturn why\` tells more.`
+    : `It took ${span(waitedMs)}. What was not done yet goes on at the next start.`;
+  view.finish(
+    { event: "stopped", pid: target.pid, forced, waitedMs },
+    `The gateway (pid ${target.pid}) has stopped. ${how}`,
+  );
+  return 0;
+}
+
+async function nothingToStop(scene: Scene, view: Display): Promise<number> {
+  const { paths, service } = scene;
+  if (existsSync(paths.state)) await writeDesiredState(paths.state, "stopped");
+  // Its supervisor may be about to start one.
+  if (service !== null) await carryOut(service.stop, scene.all);
+  else refuseUnnamed(scene);
+  view.finish({ event: "absent" }, `No gateway is running for ${paths.home}; there is nothing to stop.`);
+  return 0;
+}
+
+/** A gateway whose state file was taken away cannot be named, but its lock is held. */
+function refuseUnnamed({ paths }: Scene): void {
+  if (!existsSync(paths.lock)) return;
+  const lock = acquireLock(paths.lock);
+  if (lock.type === "held") return lock.release();
+  throw new Fault(
+    "not-possible",
+    `A gateway serves ${paths.home}, but ${paths.state} does not say which process it is. Find it (\`fuser ${paths.lock}\`) and end it with SIGINT.`,
+  );
+}
+
+function endingOf(context: Context, scene: Scene, target: ProcessIdentity, view: Display): Ending {
+  const { paths, all, drainSeconds } = scene;
+  return {
+    target,
+    drainSeconds,
+    writeMarker: () => announceStop(paths, target, all.owner, context.now()),
+    onTrouble: (what) => view.say(`${what[0]?.toUpperCase()}${what.slice(1)}.`),
+  };
+}
+
+function toolsOf({ all }: Scene): Parameters<typeof endServed>[2] {
+  return { system: all.system, carryOut: (commands) => carryOut(commands, all) };
+}
