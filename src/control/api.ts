@@ -12,7 +12,10 @@ import { eventStream } from "./events.ts";
 import { BadRequest, notFound, refusalOf, refuse } from "./faults.ts";
 import type {
   DoneReply,
+  Draining,
   OutboxReply,
+  RestartReply,
+  RestartRequest,
   RetryReply,
   SearchReply,
   SendReply,
@@ -31,6 +34,7 @@ export type ApiParts = {
   readonly archive: Archive;
   readonly now: () => number;
   readonly facts: () => ProcessFacts;
+  readonly draining: () => Draining | null;
   /** Ends when the server closes: long answers must not hold the stop. */
   readonly closing: AbortSignal;
 };
@@ -56,10 +60,11 @@ export function api(parts: ApiParts): (request: Request) => Response | Promise<R
   return (request) => app.fetch(request);
 }
 
-function addReads(app: Hono, { gateway, store, archive, now, facts, closing }: ApiParts): void {
+function addReads(app: Hono, { gateway, store, archive, now, facts, draining, closing }: ApiParts): void {
   app.get("/status", async (c) =>
     c.json({
       ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
+      draining: draining(),
       boots: await archive.lastBoots(bootsShown),
     } satisfies StatusReply),
   );
@@ -138,6 +143,16 @@ function addOrders(app: Hono, { gateway, store, archive }: ApiParts): void {
     await gateway.discard(await itemOf(store, c.req.param("id")));
     return c.json(done);
   });
+  app.post("/restart", async (c) => {
+    const by = restartBy(await c.req.text());
+    const answer = await gateway.restart({ by, reason: `it was asked to restart ${askers[by]}` });
+    if (answer !== "restarting") throw new Fault("not-possible", answer.refused);
+    return c.json({ restarting: true } satisfies RestartReply);
+  });
+  app.post("/resume", (c) => {
+    gateway.leaveSafeMode("its owner wants another try");
+    return c.json(done);
+  });
   app.post("/send", async (c) => {
     if (Number(c.req.header("content-length") ?? Number.POSITIVE_INFINITY) > bodyMax)
       throw new Fault("too-large", `The body must have a Content-Length of at most ${bodyMax} bytes.`);
@@ -153,6 +168,18 @@ function addOrders(app: Hono, { gateway, store, archive }: ApiParts): void {
       );
     return c.json({ status: await gateway.post(address, text, key) } satisfies SendReply);
   });
+}
+
+const askers = {
+  cli: "from the command line",
+  dashboard: "from the dashboard",
+  tool: "by a command of one of its tools",
+} as const satisfies Record<RestartRequest["by"], string>;
+
+function restartBy(body: string): RestartRequest["by"] {
+  const { by } = fieldsOf(body === "" ? "{}" : body);
+  const names = Object.keys(askers) as (keyof typeof askers)[];
+  return oneOf(names, typeof by === "string" ? by : undefined, "by") ?? "cli";
 }
 
 function readSend(body: string): { readonly to: string; readonly text: string; readonly key: string } {

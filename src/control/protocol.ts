@@ -22,9 +22,13 @@ export type StatusReply = GatewayStatus & {
   readonly uptimeSeconds: number;
   readonly memoryBytes: number;
   readonly counts: Counts;
+  /** How the stop goes that is under way: what still runs is interrupted at `until`, all is over at `deadline`. */
+  readonly draining: Draining | null;
   /** The last lives of this gateway, the newest first; one without a `stop` that is not this one died. */
   readonly boots: readonly Boot[];
 };
+
+export type Draining = Pick<GatewayEvent & { type: "draining" }, "class" | "running" | "until" | "deadline">;
 
 export type SessionView = {
   readonly id: string;
@@ -96,10 +100,13 @@ export type TurnReply = {
 /** `GET /api/outbox?state=&limit=` */
 export type OutboxReply = { readonly items: readonly ItemView[] };
 
-/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard` */
+/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard`, `/api/resume` (safe mode) */
 export type DoneReply = { readonly done: true };
 /** `POST /api/turns/:id/retry`: the turn that now runs; null when so much happened that it was not found again. */
 export type RetryReply = DoneReply & { readonly turn: string | null };
+/** `POST /api/restart`: answered when the next gateway is certain to begin; refused with why it is not. */
+export type RestartRequest = { readonly by: "cli" | "dashboard" | "tool" };
+export type RestartReply = { readonly restarting: true };
 /** `POST /api/send`: the same key again does nothing. */
 export type SendRequest = { readonly to: string; readonly text: string; readonly key: string };
 export type SendReply = { readonly status: "posted" | "duplicate" };

@@ -10,11 +10,13 @@ import type { Guard } from "./auth.ts";
 import { type Refusal, refusalOf, refuse } from "./faults.ts";
 import type { tally } from "./metrics.ts";
 import { page, pageHeaders, plain } from "./page.ts";
+import type { Draining } from "./protocol.ts";
 import type { ControlParts } from "./server.ts";
 
 export type RouterParts = ControlParts & {
   readonly gate: Guard;
   readonly counters: ReturnType<typeof tally>;
+  readonly draining: () => Draining | null;
   readonly closing: AbortSignal;
 };
 
@@ -29,9 +31,9 @@ export function openRouter(parts: RouterParts): Router {
 }
 
 function answers(parts: RouterParts): (request: Request) => Promise<Response> {
-  const { gateway, store, archive, world, version, gate, counters, closing } = parts;
+  const { gateway, store, archive, world, version, gate, counters, draining, closing } = parts;
   const facts = () => ({ pid: process.pid, version, memoryBytes: process.memoryUsage.rss() });
-  const control = api({ gateway, store, archive, now: () => world.now(), facts, closing });
+  const control = api({ gateway, store, archive, now: () => world.now(), facts, draining, closing });
   const files = page(parts.pageFolder);
 
   async function metrics(): Promise<Response> {

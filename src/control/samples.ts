@@ -70,9 +70,15 @@ export function recordingGateway(): FakeGateway {
     run: () => Promise.reject(new Fault("not-possible", "only a sample")),
     ready: Promise.resolve(),
     stop: (intent) => void asked.push(["stop", intent]),
+    async restart(ask) {
+      asked.push(["restart", ask]);
+      return "restarting";
+    },
+    leaveSafeMode: (why) => void asked.push(["leave safe mode", why]),
     status: () => ({
       state: gateway.state,
       reason: gateway.state === "running" ? null : "because",
+      safeMode: false,
       startedAt: at(1_000),
       boot: "b1",
       running: [],

@@ -7,6 +7,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Fault } from "../core/fault.ts";
+import type { Instant } from "../core/ids.ts";
 import { toEvents } from "./client.ts";
 import { bearer, folder, item, session, started, token, turn } from "./samples.ts";
 
@@ -165,6 +166,27 @@ test("orders reach the gateway; what it refuses is said", async (t) => {
   assert.equal((await fetch(`${control.url}/api/turns?state=odd`, bearer())).status, 400);
   const unknown = await fetch(`${control.url}/api/what`, bearer());
   assert.deepEqual([unknown.status, unknown.headers.get("content-type")], [404, "application/json"]);
+});
+
+test("a restart and the end of safe mode are asked for by name; how a stop goes is told", async (t) => {
+  const { control, gateway } = await started(t);
+  const post = (path: string, body: string) =>
+    fetch(`${control.url}/api${path}`, { method: "POST", ...bearer(), body });
+  assert.deepEqual(await jsonOf(await post("/restart", '{"by":"dashboard"}')), { restarting: true });
+  assert.deepEqual(await jsonOf(await post("/restart", "")), { restarting: true });
+  assert.deepEqual(await jsonOf(await post("/resume", "{}")), { done: true });
+  assert.equal((await post("/restart", '{"by":"signal"}')).status, 400);
+  assert.equal((await post("/restart", "{")).status, 400);
+  assert.deepEqual(gateway.asked, [
+    ["restart", { by: "dashboard", reason: "it was asked to restart from the dashboard" }],
+    ["restart", { by: "cli", reason: "it was asked to restart from the command line" }],
+    ["leave safe mode", "its owner wants another try"],
+  ]);
+  const status = async () => (await jsonOf(await fetch(`${control.url}/api/status`, bearer())))["draining"];
+  assert.equal(await status(), null);
+  const told = { class: "restart", running: 2, until: 5 as Instant, deadline: 6 as Instant } as const;
+  gateway.emit({ type: "draining", ...told, over: false });
+  assert.deepEqual(await status(), told);
 });
 
 test("metrics are Prometheus text", async (t) => {

@@ -11,8 +11,9 @@ import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type Guard, guard } from "./auth.ts";
 import { tally } from "./metrics.ts";
+import type { Draining } from "./protocol.ts";
 import type { Router } from "./router.ts";
-import { toHealth, toReady } from "./views.ts";
+import { toDraining, toHealth, toReady } from "./views.ts";
 
 export type ControlParts = {
   readonly gateway: Gateway;
@@ -42,14 +43,18 @@ export async function openControl(parts: ControlParts): Promise<Control> {
   const { createServer } = process.getBuiltinModule("node:http");
   const closing = new AbortController();
   const counters = tally();
-  const unwatch = parts.gateway.watch((event) => counters.count(event));
+  let draining: Draining | null = null;
+  const unwatch = parts.gateway.watch((event) => {
+    counters.count(event);
+    if (event.type === "draining") draining = toDraining(event);
+  });
   let gate: Guard | null = null;
   let router: Promise<Router> | null = null;
 
   function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (gate === null || answerHealth(parts, gate, incoming, outgoing)) return;
     const { signal } = closing;
-    const open = { ...parts, gate, counters, closing: signal };
+    const open = { ...parts, gate, counters, draining: () => draining, closing: signal };
     // Everything but health waits for its first caller: the start does not pay for it.
     router ??= import("./router.ts").then(({ openRouter }) => openRouter(open));
     router.then((route) => route(incoming, outgoing)).catch((error: unknown) => giveUp(parts, outgoing, error));

@@ -4,9 +4,9 @@ import { type Message, formatAddress, textOf } from "../core/message.ts";
 import type { ItemState, OutboxItem } from "../core/outbox.ts";
 import type { Session } from "../core/session.ts";
 import type { Turn, TurnState } from "../core/turn.ts";
-import type { GatewayStatus } from "../ports/gateway.ts";
+import type { GatewayEvent, GatewayStatus } from "../ports/gateway.ts";
 import type { Counts, SessionLine } from "../ports/store.ts";
-import type { HealthReply, ItemView, ReadyReply, SessionView, StatusReply, TurnView } from "./protocol.ts";
+import type { Draining, HealthReply, ItemView, ReadyReply, SessionView, StatusReply, TurnView } from "./protocol.ts";
 
 /** Facts about the process that the gateway itself does not know. */
 export type ProcessFacts = { readonly pid: number; readonly version: string; readonly memoryBytes: number };
@@ -16,7 +16,7 @@ export function toStatus(
   counts: Counts,
   facts: ProcessFacts,
   now: number,
-): Omit<StatusReply, "boots"> {
+): Omit<StatusReply, "boots" | "draining"> {
   return { ...status, ...facts, uptimeSeconds: uptime(status, now), counts };
 }
 
@@ -28,6 +28,10 @@ export function toHealth(status: GatewayStatus, version: string, now: number): H
 export function toReady(status: GatewayStatus): ReadyReply {
   if (status.state === "running") return { ready: true, reason: null };
   return { ready: false, reason: status.reason ?? `the gateway is ${status.state}` };
+}
+
+export function toDraining({ class: kind, running, until, deadline }: GatewayEvent & { type: "draining" }): Draining {
+  return { class: kind, running, until, deadline };
 }
 
 export function toSession(session: Session | SessionLine): SessionView {
