@@ -153,6 +153,17 @@ export const commands: readonly Command[] = [
     load: async () => (await import("./commands/why.ts")).why,
   },
   {
+    words: ["logs"],
+    takes: [],
+    summary: "the gateway's log: for people on a terminal, JSON lines otherwise",
+    options: {
+      json: { type: "boolean", summary: "print JSON lines also on a terminal" },
+      follow: { type: "boolean", short: "f", summary: "go on with what is written from now on, also across restarts" },
+      lines: { type: "string", value: "count", counts: true, summary: "how many lines from before (50)" },
+    },
+    load: async () => (await import("./commands/logs.ts")).logs,
+  },
+  {
     words: ["backup"],
     takes: ["file"],
     summary: "copy the store into a new file while it is in use, and read the copy back",
