@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anInbound } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
-import { type Entry, type NextAction, type ToolCall, type ToolEffect, decideNext, madeProgress } from "./journal.ts";
+import {
+  type Entry,
+  type NextAction,
+  type ToolCall,
+  type ToolEffect,
+  decideNext,
+  diedOfIt,
+  madeProgress,
+} from "./journal.ts";
 
 /** A tool is named for its effect, with a number where there are several. */
 const effectOf = (tool: string): ToolEffect => tool.replace(/\d+$/, "") as ToolEffect;
@@ -248,3 +256,59 @@ test("a turn killed at every entry does each finished step once", () => {
     ["step", "first 1", "first 2", "again 2", "step", "first 3", "give-up", "step"],
   );
 });
+
+const begunOnce: Entry = { type: "tool-begun", call: "1", effect: "once" };
+const ok: Entry = { type: "tool-ended", call: "1", result: { type: "ok", output: 1 } };
+const crash: Entry = { type: "resumed", attempt: 2, reason: "crash" };
+const restart: Entry = { type: "resumed", attempt: 2, reason: "restart_timeout" };
+const using = (tool: string, input: unknown): Entry => said("", [{ call: "1", tool, input }]);
+
+table(
+  "dying of the same call twice",
+  [
+    { name: "never died", journal: [using("once", "x"), begunOnce], gives: false },
+    { name: "in its first call again", journal: [using("once", "x"), begunOnce, crash], gives: true },
+    {
+      name: "asked for again after it was unknown",
+      journal: [using("once", "x"), begunOnce, crash, unknown("1"), using("once", "x"), begunOnce],
+      gives: true,
+    },
+    {
+      name: "with steps that went well between",
+      journal: [
+        using("once", "x"),
+        begunOnce,
+        crash,
+        unknown("1"),
+        using("pure", 0),
+        ok,
+        using("once", "x"),
+        begunOnce,
+      ],
+      gives: true,
+    },
+    {
+      name: "with another input",
+      journal: [using("once", "x"), begunOnce, crash, unknown("1"), using("once", "y"), begunOnce],
+      gives: false,
+    },
+    {
+      name: "in another tool",
+      journal: [using("once", "x"), begunOnce, crash, unknown("1"), using("once2", "x"), begunOnce],
+      gives: false,
+    },
+    {
+      name: "a tool that leaves no trace of its beginning",
+      journal: [using("pure", "x"), crash, ok, using("pure", "x")],
+      gives: true,
+    },
+    {
+      name: "interrupted by a restart, which is no death",
+      journal: [using("once", "x"), begunOnce, restart, unknown("1"), using("once", "x"), begunOnce],
+      gives: false,
+    },
+    { name: "not in a call now", journal: [using("once", "x"), begunOnce, crash, unknown("1")], gives: false },
+    { name: "not in a call then", journal: [crash, using("once", "x"), begunOnce], gives: false },
+  ],
+  ({ journal, gives }) => assert.equal(diedOfIt(journal, effectOf), gives),
+);

@@ -100,6 +100,28 @@ export function madeProgress(journal: readonly Entry[]): boolean {
   );
 }
 
+/**
+ * Whether a turn that lies cut short at the end of its journal was in the middle of the same call, by tool and input, at
+ * an earlier death: whatever it got done between, that call is what it dies of.
+ */
+export function diedOfIt(journal: readonly Entry[], effectOf: (tool: string) => ToolEffect): boolean {
+  const now = new Set(cutShort(journal, effectOf));
+  if (now.size === 0) return false;
+  return journal.some(
+    (entry, i) =>
+      entry.type === "resumed" &&
+      entry.reason === "crash" &&
+      cutShort(journal.slice(0, i), effectOf).some((call) => now.has(call)),
+  );
+}
+
+/** The calls that were under way when a journal broke off, each as its tool and input. */
+function cutShort(journal: readonly Entry[], effectOf: (tool: string) => ToolEffect): readonly string[] {
+  const next = decideNext(journal, effectOf, new Set());
+  const calls = next.type === "call" ? next.calls.map(({ call }) => call) : next.type === "give-up" ? [next.call] : [];
+  return calls.map(({ tool, input }) => JSON.stringify([tool, input]));
+}
+
 function openCalls(since: readonly Entry[], calls: readonly ToolCall[]): readonly ToolCall[] {
   const ended = new Set<string>();
   for (const entry of since) if (entry.type === "tool-ended") ended.add(entry.call);

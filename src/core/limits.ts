@@ -53,8 +53,10 @@ export const limits = {
   closeMs: 1_000,
   /** A sign of life of the boot is written this often. */
   beatMs: 30_000,
-  /** Deaths without progress before a turn is given up. */
+  /** Deaths without progress before a turn is given up, interruptions before its session starts over. */
   strikesMax: 3,
+  /** A session that was active this long ago counts as active when the process died. */
+  recentMs: 120_000,
   /** Deaths in a row before it was ready after which the gateway holds still, and for how long. */
   unreadyMax: 3,
   safeModeMs: 5 * 60_000,

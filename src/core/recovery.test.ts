@@ -14,17 +14,20 @@ const stopped = aBoot("b1", { stop: { class: "restart", by: "cli", reason: "aske
 const stoppedLate = aBoot("b1", {
   stop: { class: "planned", by: "signal", reason: "asked", at: at(50), clean: false },
 });
+const broken = aBoot("b1", { stop: { class: "fault", by: "fault", reason: "a bug", at: at(50), clean: true } });
 
 function held(name: string, boot: Boot, strikes: number, progress: "progressed" | "stuck"): HeldTurn {
   const now = { state: "running", boot: boot.id, startedAt: at(1) } as const;
-  return { turn: aTurn(name, { now, version: 3, attempt: 1 }), boot, strikes, progressed: progress === "progressed" };
+  const turn = aTurn(name, { now, version: 3, attempt: 1 });
+  return { turn, boot, strikes, progressed: progress === "progressed", marked: false, suspend: false };
 }
 
-/** A verdict in one line: name, what it became, cause or outcome, strikes. */
+/** A verdict in one line: name, what it became, cause or outcome, strikes, and why. */
 function show(verdict: TurnVerdict): string {
   const { now, id } = verdict.turn;
   const how = now.state === "parked" ? now.cause : now.state === "done" ? now.outcome : now.state;
-  return `${id} ${verdict.type} ${how} ${verdict.strikes}`;
+  const why = verdict.type === "parked" ? verdict.reason : verdict.type === "suspended" ? verdict.cause : "";
+  return `${id} ${verdict.type} ${how} ${verdict.strikes} ${why}`.trim();
 }
 
 type VerdictCase = {
@@ -39,70 +42,122 @@ table(
   [
     { name: "nothing held", held: [], gives: [] },
 
-    { name: "clean stop", held: [held("a", stopped, 0, "stuck")], gives: ["a parked shutdown 0"] },
-    { name: "clean stop, strikes before", held: [held("a", stopped, 2, "stuck")], gives: ["a parked shutdown 2"] },
-    { name: "clean stop, progress", held: [held("a", stopped, 1, "progressed")], gives: ["a parked shutdown 1"] },
-    { name: "died inside its own stop", held: [held("a", stoppedLate, 2, "stuck")], gives: ["a parked shutdown 2"] },
+    {
+      name: "died inside its own restart, before it was marked",
+      held: [held("a", stopped, 0, "stuck")],
+      gives: ["a parked shutdown 1 restart_timeout"],
+    },
+    {
+      name: "died inside its own stop, before it was marked",
+      held: [held("a", stoppedLate, 1, "stuck")],
+      gives: ["a parked shutdown 2 shutdown_timeout"],
+    },
+    {
+      name: "died inside its own stop, marked and counted",
+      held: [{ ...held("a", stoppedLate, 2, "stuck"), marked: true }],
+      gives: ["a parked shutdown 2 shutdown_timeout"],
+    },
+    {
+      name: "died inside its own stop, with progress",
+      held: [held("a", stopped, 1, "progressed")],
+      gives: ["a parked shutdown 1 restart_timeout"],
+    },
+    {
+      name: "S97 the third interruption by a stop: its session is suspended",
+      held: [held("a", stopped, 2, "stuck")],
+      gives: ["a suspended running 3 strikes"],
+    },
+    {
+      name: "S97 three strikes found, whatever it did since",
+      held: [held("a", crashed, 3, "progressed")],
+      gives: ["a suspended running 3 strikes"],
+    },
+    {
+      name: "stopped by a mistake of ours: a death, and no interruption by a stop",
+      held: [held("a", broken, 0, "stuck"), held("b", broken, 2, "progressed")],
+      gives: ["a parked shutdown 1 shutdown_timeout", "b parked shutdown 2 shutdown_timeout"],
+    },
+    {
+      name: "S84 active at a crash whose owner wants it suspended",
+      held: [{ ...held("a", crashed, 0, "progressed"), suspend: true }],
+      gives: ["a suspended running 0 crash"],
+    },
+    {
+      name: "what is suspended gives others an alibi all the same",
+      held: [{ ...held("a", crashed, 0, "stuck"), suspend: true }, held("b", crashed, 2, "stuck")],
+      gives: ["a suspended running 0 crash", "b parked crash 2 crash"],
+      hold: "b",
+    },
 
-    { name: "crash, first", held: [held("a", crashed, 0, "stuck")], gives: ["a parked crash 1"] },
-    { name: "crash, second", held: [held("a", crashed, 1, "stuck")], gives: ["a parked crash 2"] },
+    { name: "crash, first", held: [held("a", crashed, 0, "stuck")], gives: ["a parked crash 1 crash"] },
+    { name: "crash, second", held: [held("a", crashed, 1, "stuck")], gives: ["a parked crash 2 crash"] },
     { name: "crash, third, alone", held: [held("a", crashed, 2, "stuck")], gives: ["a convicted failed 3"] },
-    { name: "crash with progress", held: [held("a", crashed, 0, "progressed")], gives: ["a parked crash 0"] },
-    { name: "crash with progress after two", held: [held("a", crashed, 2, "progressed")], gives: ["a parked crash 2"] },
+    { name: "crash with progress", held: [held("a", crashed, 0, "progressed")], gives: ["a parked crash 0 crash"] },
+    {
+      name: "crash with progress after two",
+      held: [held("a", crashed, 2, "progressed")],
+      gives: ["a parked crash 2 crash"],
+    },
 
-    { name: "power cut", held: [held("a", elsewhere, 0, "stuck")], gives: ["a parked crash 0"] },
-    { name: "power cut after two", held: [held("a", elsewhere, 2, "stuck")], gives: ["a parked crash 2"] },
-    { name: "power cut with progress", held: [held("a", elsewhere, 2, "progressed")], gives: ["a parked crash 2"] },
+    { name: "power cut", held: [held("a", elsewhere, 0, "stuck")], gives: ["a parked crash 0 crash"] },
+    { name: "power cut after two", held: [held("a", elsewhere, 2, "stuck")], gives: ["a parked crash 2 crash"] },
+    {
+      name: "power cut with progress",
+      held: [held("a", elsewhere, 2, "progressed")],
+      gives: ["a parked crash 2 crash"],
+    },
 
     {
       name: "third strike, others made progress: conclusive",
       held: [held("a", crashed, 2, "stuck"), held("b", crashed, 0, "progressed"), held("c", crashed, 1, "progressed")],
-      gives: ["a convicted failed 3", "b parked crash 0", "c parked crash 1"],
+      gives: ["a convicted failed 3", "b parked crash 0 crash", "c parked crash 1 crash"],
     },
     {
       name: "third strike, one other without a result: not conclusive, held",
       held: [held("a", crashed, 2, "stuck"), held("b", crashed, 0, "stuck")],
-      gives: ["a parked crash 2", "b parked crash 1"],
+      gives: ["a parked crash 2 crash", "b parked crash 1 crash"],
       hold: "a",
     },
     {
       name: "the suspect is found wherever it stands",
       held: [held("b", crashed, 0, "stuck"), held("a", crashed, 2, "stuck")],
-      gives: ["b parked crash 1", "a parked crash 2"],
+      gives: ["b parked crash 1 crash", "a parked crash 2 crash"],
       hold: "a",
     },
     {
       name: "two suspects at once: the first is held, nobody convicted",
       held: [held("a", crashed, 2, "stuck"), held("b", crashed, 2, "stuck")],
-      gives: ["a parked crash 2", "b parked crash 2"],
+      gives: ["a parked crash 2 crash", "b parked crash 2 crash"],
       hold: "a",
     },
     {
       name: "second strike beside others: no hold yet",
       held: [held("a", crashed, 1, "stuck"), held("b", crashed, 1, "stuck")],
-      gives: ["a parked crash 2", "b parked crash 2"],
+      gives: ["a parked crash 2 crash", "b parked crash 2 crash"],
     },
     {
       name: "a suspect at a clean stop beside others",
-      held: [held("a", stopped, 2, "stuck"), held("b", stopped, 0, "stuck")],
-      gives: ["a parked shutdown 2", "b parked shutdown 0"],
+      held: [{ ...held("a", stopped, 2, "stuck"), marked: true }, held("b", stopped, 0, "stuck")],
+      gives: ["a parked shutdown 2 restart_timeout", "b parked shutdown 1 restart_timeout"],
     },
     {
       name: "a suspect at a power cut beside others",
       held: [held("a", elsewhere, 2, "stuck"), held("b", elsewhere, 0, "stuck")],
-      gives: ["a parked crash 2", "b parked crash 0"],
+      gives: ["a parked crash 2 crash", "b parked crash 0 crash"],
     },
     {
       name: "boots that died apart do not alibi each other",
       held: [held("a", crashed, 2, "stuck"), held("b", aBoot("b2"), 0, "stuck")],
-      gives: ["a convicted failed 3", "b parked crash 1"],
+      gives: ["a convicted failed 3", "b parked crash 1 crash"],
     },
   ] satisfies VerdictCase[],
   (one: VerdictCase) => {
     const verdicts = decideTurns(one.held, "machine-1", at(100));
     assert.deepEqual(verdicts.turns.map(show), one.gives);
     assert.equal(verdicts.hold, one.hold === undefined ? null : turnId(one.hold));
-    for (const { turn } of verdicts.turns) assert.equal(turn.version, 4, "one commit, one version");
+    for (const { turn, type } of verdicts.turns) {
+      assert.equal(turn.version, type === "suspended" ? 3 : 4, "one commit, one version");
+    }
   },
 );
 

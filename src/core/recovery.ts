@@ -4,6 +4,8 @@
 import type { BootId, Instant, TurnId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { type InDoubtPolicy, type OutboxItem, advanceItem } from "./outbox.ts";
+import { resumeReason } from "./resume.ts";
+import type { ResumeReason } from "./session.ts";
 import { type Turn, advanceTurn } from "./turn.ts";
 
 /**
@@ -66,11 +68,20 @@ export type HeldTurn = {
   readonly boot: Boot;
   readonly progressed: boolean;
   readonly strikes: number;
+  /** The boot's own stop has marked and counted it. */
+  readonly marked: boolean;
+  /** Its session is suspended whatever the turn did: the owner wants that after a crash. */
+  readonly suspend: boolean;
 };
 
+/** `suspended`: the turn is as it was found; it ends with the suspension of its session. */
 export type TurnVerdict =
-  | { readonly type: "parked"; readonly turn: Turn; readonly strikes: number }
-  | { readonly type: "convicted"; readonly turn: Turn; readonly strikes: number };
+  | { readonly type: "parked"; readonly turn: Turn; readonly strikes: number; readonly reason: ResumeReason }
+  | { readonly type: "convicted"; readonly turn: Turn; readonly strikes: number }
+  | { readonly type: "suspended"; readonly turn: Turn; readonly strikes: number; readonly cause: SuspendCause };
+
+/** Why a session is suspended: interrupted too often without getting anywhere, or active when the process died. */
+export type SuspendCause = "strikes" | "crash";
 
 export type Verdicts = {
   readonly turns: readonly TurnVerdict[];
@@ -78,13 +89,20 @@ export type Verdicts = {
   readonly hold: TurnId | null;
 };
 
-/** Parks what was running; counts deaths without progress; convicts only when nobody else could have done it. */
+/**
+ * Parks what was running, and says why it was interrupted. First the interruptions by a stop that the boot did not live
+ * to count: three of them without progress suspend the session. Then the deaths: three convict the turn, but only when
+ * nobody else could have done it.
+ */
 export function decideTurns(held: readonly HeldTurn[], machine: string, now: Instant): Verdicts {
   const accused = held.filter((one) => !one.progressed && diedByItself(one.boot, machine));
   let hold: TurnId | null = null;
   const turns = held.map((one): TurnVerdict => {
+    const before = one.strikes + (wasStopped(one) ? 1 : 0);
+    if (before >= limits.strikesMax) return { type: "suspended", turn: one.turn, strikes: before, cause: "strikes" };
+    if (one.suspend) return { type: "suspended", turn: one.turn, strikes: before, cause: "crash" };
     const counts = accused.includes(one);
-    const strikes = counts ? one.strikes + 1 : one.strikes;
+    const strikes = counts ? before + 1 : before;
     const last = strikes >= limits.strikesMax;
     const conclusive = accused.filter((other) => other.boot.id === one.boot.id).length === 1;
     if (counts && last && conclusive) {
@@ -98,9 +116,15 @@ export function decideTurns(held: readonly HeldTurn[], machine: string, now: Ins
     const cause = one.boot.stop === null ? "crash" : "shutdown";
     const parked = advanceTurn(one.turn, { type: "parked", cause, at: now });
     if (counts && last) hold ??= parked.id;
-    return { type: "parked", turn: parked, strikes: Math.min(strikes, limits.strikesMax - 1) };
+    const reason = resumeReason(one.boot.stop);
+    return { type: "parked", turn: parked, strikes: Math.min(strikes, limits.strikesMax - 1), reason };
   });
   return { turns, hold };
+}
+
+/** An interruption without progress by a stop that was asked for, and not counted yet. */
+function wasStopped({ boot, progressed, marked }: HeldTurn): boolean {
+  return boot.stop !== null && boot.stop.class !== "fault" && !progressed && !marked;
 }
 
 /** A send cut short may have arrived: in doubt, then by key or policy due at once or held for the user. */

@@ -3,18 +3,24 @@
 
 import type { Change } from "../core/change.ts";
 import { Bug, type SessionId, type TurnId } from "../core/ids.ts";
-import { madeProgress } from "../core/journal.ts";
+import { type ToolEffect, diedOfIt, madeProgress } from "../core/journal.ts";
+import { hintsFor, restarted } from "../core/notice.ts";
 import { decideInDoubt } from "../core/outbox.ts";
-import { type Boot, type HeldTurn, decideItem, decideTurns } from "../core/recovery.ts";
+import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "../core/recovery.ts";
+import { markResume } from "../core/resume.ts";
 import type { Session } from "../core/session.ts";
 import type { Turn } from "../core/turn.ts";
+import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
 import { type Parts, platformOf, settingsOf } from "./parts.ts";
 import { writeReply } from "./outbox/replies.ts";
+import { recentlyActive, suspensions } from "./suspend.ts";
 
 export type Recovered = {
   /** Conversations with unfinished turns, parked or cut short. */
   readonly turns: number;
   readonly items: number;
+  /** Conversations that start over. */
+  readonly suspended: number;
   readonly hold: TurnId | null;
   readonly runnable: readonly Session[];
   readonly sendable: readonly SessionId[];
@@ -25,56 +31,91 @@ const endOf = 3;
 const moreOf = 50;
 
 /** Null when another boot took over meanwhile. */
-export async function recover(parts: Parts, self: Boot): Promise<Recovered | null> {
+export async function recover(parts: Parts, self: Boot, found: Counters | null = null): Promise<Recovered | null> {
   const { store, ledger } = parts;
   const dead = await store.deadBoots();
-  const turns = await turnChanges(parts, self, dead);
+  const counters = await mergeCounters(parts, found);
+  const turns = await turnChanges(parts, self, dead, counters);
+  const answers = (await store.restarting()).flatMap((turn) => answer(parts, turn));
   const items = await itemChanges(parts, dead);
-  const changes = [...turns.changes, ...items];
+  const changes = [...counters.changes, ...turns.changes, ...answers, ...items];
   if (changes.length > 0) {
     const result = await ledger.keep(changes);
     if (result === "fenced") return null;
     if (result !== "committed") throw new Bug(`recovery was refused: ${result}`);
   }
+  await settleCounters(parts, found);
   const runnable = await store.runnable();
-  return { turns: runnable.length, items: items.length, hold: turns.hold, runnable, sendable: await store.sendable() };
+  return {
+    turns: runnable.length,
+    items: items.length,
+    suspended: turns.suspended,
+    hold: turns.hold,
+    runnable,
+    sendable: await store.sendable(),
+  };
 }
 
-async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[]) {
+async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], counters: Merged) {
   const { store, world } = parts;
-  const accused = new Map<TurnId, Session>();
+  const sessions = new Map<TurnId, Session>();
   const held: HeldTurn[] = [];
-
-  /** Of a turn that got something done, nobody asks. */
-  async function strikesOf(turn: Turn): Promise<number> {
-    const session = await store.session(turn.session);
-    if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
-    accused.set(turn.id, session);
-    return store.strikes(session.key);
-  }
-
+  const recent = await recentlyActive(parts, self, dead);
   for (const boot of dead) {
     for (const turn of await store.heldTurns(boot.id)) {
-      const progressed = await gotSomething(parts, turn.id);
-      held.push({ turn, boot, progressed, strikes: progressed ? 0 : await strikesOf(turn) });
+      const session = await store.session(turn.session);
+      if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
+      sessions.set(turn.id, session);
+      const stop = boot.stop;
+      held.push({
+        turn,
+        boot,
+        progressed: await gotSomewhere(parts, turn),
+        strikes: await counters.strikesOf(session.key),
+        marked: stop !== null && (session.resume?.markedAt ?? 0) >= stop.at,
+        suspend: stop === null && recent.has(session.id),
+      });
+      // What a stop interrupted is to be resumed, and no crash rule looks at it.
+      if (stop !== null) recent.delete(session.id);
     }
   }
   const { turns, hold } = decideTurns(held, self.machine, world.now());
+  const ends = await suspensions(parts, turns, sessions, await counters.struckOut(), recent);
   const changes: Change[] = [];
-  for (const { type, turn, strikes } of turns) {
-    changes.push({ put: "turn", turn });
-    const session = accused.get(turn.id);
-    if (session === undefined) continue;
-    if (type === "convicted") {
-      parts.world.log("warn", "a turn was given up: the gateway died each time while working on it", {
-        turn: turn.id,
-        session: session.id,
-        deaths: strikes,
-      });
-      changes.push({ drop: "strikes", key: session.key }, ...sorry(parts, session, turn.id));
-    } else if (strikes > 0) changes.push({ put: "strikes", key: session.key, strikes });
+  for (const [i, verdict] of turns.entries()) {
+    const [session, before] = [sessions.get(verdict.turn.id), held[i]];
+    if (session === undefined || before === undefined) throw new Bug("a verdict without its turn");
+    changes.push(...verdictChanges(parts, session, before, verdict));
   }
-  return { changes, hold };
+  return { changes: [...changes, ...ends.changes], suspended: ends.count, hold };
+}
+
+function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdict: TurnVerdict): readonly Change[] {
+  const { type, turn, strikes } = verdict;
+  if (type === "suspended") return [];
+  const changes: Change[] = [{ put: "turn", turn }];
+  if (type === "convicted") {
+    parts.world.log("warn", "a turn was given up: the gateway died each time while working on it", {
+      turn: turn.id,
+      session: session.id,
+      deaths: strikes,
+    });
+    changes.push({ drop: "strikes", key: session.key }, ...sorry(parts, session, turn.id));
+    if (session.resume !== null) changes.push({ put: "resume", session: session.id, resume: null });
+    return changes;
+  }
+  if (strikes !== before.strikes) changes.push({ put: "strikes", key: session.key, strikes });
+  const marked = before.marked ? null : markResume(session, parts.world.now(), verdict.reason);
+  if (marked !== null) changes.push({ put: "resume", session: session.id, resume: marked.resume });
+  return changes;
+}
+
+/** A result since its last start; but whoever dies in the same call again got nowhere, whatever came between. */
+async function gotSomewhere(parts: Parts, turn: Turn): Promise<boolean> {
+  if (!(await gotSomething(parts, turn.id))) return false;
+  if (turn.attempt < 2) return true;
+  const effectOf = (name: string): ToolEffect => parts.agent.tools.find((tool) => tool.name === name)?.effect ?? "pure";
+  return !diedOfIt(await parts.store.journalOf(turn.id), effectOf);
 }
 
 async function gotSomething({ store }: Parts, turn: TurnId): Promise<boolean> {
@@ -102,6 +143,16 @@ function sorry(parts: Parts, session: Session, turn: TurnId): readonly Change[] 
     at,
   } as const;
   return writeReply(reply, null).changes;
+}
+
+/** This start is what the turn asked for. */
+function answer(parts: Parts, asked: Turn): readonly Change[] {
+  const at = parts.world.now();
+  const { turn, text } = restarted(asked, at);
+  const { id, session, input } = turn;
+  const hints = hintsFor(input.from, input.hints, input.anchor);
+  const reply = { id, session, turn: id, to: input.from, role: "assistant", text, parts: [text], hints, at } as const;
+  return [{ put: "turn", turn }, ...writeReply(reply, null).changes];
 }
 
 async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonly Change[]> {

@@ -36,14 +36,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "orphaned send forgotten at boot",
     file: "src/engine/recover.ts",
-    find: "const changes = [...turns.changes, ...items];",
-    replace: "const changes = [...turns.changes];",
+    find: "const changes = [...counters.changes, ...turns.changes, ...answers, ...items];",
+    replace: "const changes = [...counters.changes, ...turns.changes, ...answers];",
   },
   {
     name: "running turn not resumed",
     file: "src/engine/recover.ts",
-    find: "const changes = [...turns.changes, ...items];",
-    replace: "const changes = [...items];",
+    find: "const changes = [...counters.changes, ...turns.changes, ...answers, ...items];",
+    replace: "const changes = [...counters.changes, ...answers, ...items];",
   },
   {
     name: "no fence",
@@ -78,14 +78,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "deaths are not counted",
     file: "src/core/recovery.ts",
-    find: "const strikes = counts ? one.strikes + 1 : one.strikes;",
-    replace: "const strikes = one.strikes;",
+    find: "const strikes = counts ? before + 1 : before;",
+    replace: "const strikes = before;",
   },
   {
     name: "a stop waits for a hanging turn",
-    file: "src/engine/supervisor.ts",
-    find: "const { phase, until } = life;",
-    replace: "const { phase } = life; const until = (life.until + 3_600_000) as typeof life.until;",
+    file: "src/engine/stop/supervisor.ts",
+    find: "void world.sleep(until, over.signal).then(() => {",
+    replace: "void world.sleep((until + 3_600_000) as Instant, over.signal).then(() => {",
   },
   {
     name: "a full disk loses a finished step",

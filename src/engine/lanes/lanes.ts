@@ -146,7 +146,9 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     const claimed = advanceTurn(turn, { type: "claimed", boot, at: world.now() });
     const changes: Change[] = [...ownership(lane.session, parts), { put: "turn", turn: claimed }];
     if (turn.now.state === "parked") {
-      const entry: Entry = { type: "resumed", attempt: claimed.attempt };
+      const { resume } = lane.session;
+      const why = resume === null ? {} : { reason: resume.reason };
+      const entry: Entry = { type: "resumed", attempt: claimed.attempt, ...why };
       changes.push({ put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry });
       journal.push(entry);
     }
