@@ -35,13 +35,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "orphaned send forgotten at boot",
-    file: "src/engine/recover.ts",
+    file: "src/engine/recovery/recover.ts",
     find: "const changes = [...counters.changes, ...turns.changes, ...answers, ...items];",
     replace: "const changes = [...counters.changes, ...turns.changes, ...answers];",
   },
   {
     name: "running turn not resumed",
-    file: "src/engine/recover.ts",
+    file: "src/engine/recovery/recover.ts",
     find: "const changes = [...counters.changes, ...turns.changes, ...answers, ...items];",
     replace: "const changes = [...counters.changes, ...answers, ...items];",
   },

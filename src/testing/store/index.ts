@@ -3,6 +3,7 @@
 import { describe } from "node:test";
 import { bootTests } from "./boots.ts";
 import { commitTests } from "./commits.ts";
+import { factTests } from "./facts.ts";
 import { keepingTests } from "./keeping.ts";
 import { listTests } from "./lists.ts";
 import { pickTests } from "./picks.ts";
@@ -16,6 +17,7 @@ export function storeSuite(name: string, open: OpenStore): void {
     sessionTests(open);
     bootTests(open);
     pickTests(open);
+    factTests(open);
     transcriptTests(open);
     listTests(open);
     keepingTests(open);

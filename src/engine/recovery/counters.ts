@@ -1,9 +1,9 @@
 // A count of interruptions that an earlier gateway left as a file is taken over into ours, once: the larger one counts.
 // That it was taken over is stored in the same commit, so a file that cannot be removed does no harm.
 
-import type { Change } from "../core/change.ts";
-import { limits } from "../core/limits.ts";
-import type { Parts } from "./parts.ts";
+import type { Change } from "../../core/change.ts";
+import { limits } from "../../core/limits.ts";
+import type { Parts } from "../parts.ts";
 
 export type Counters = {
   /** By session key. */

@@ -1,14 +1,14 @@
 // Suspends a session at a boot: what was interrupted in it ends with a word to its user, and whatever else was accepted
 // there goes on in the session that takes its place. Changes only; the boot commits them with everything else.
 
-import type { Change } from "../core/change.ts";
-import { type SessionId, type TurnId, later } from "../core/ids.ts";
-import { limits } from "../core/limits.ts";
-import type { Boot, SuspendCause, TurnVerdict } from "../core/recovery.ts";
-import { type Session, followerOf } from "../core/session.ts";
-import { type Turn, advanceTurn } from "../core/turn.ts";
-import { writeReply } from "./outbox/replies.ts";
-import type { Parts } from "./parts.ts";
+import type { Change } from "../../core/change.ts";
+import { type SessionId, type TurnId, later } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
+import type { Boot, SuspendCause, TurnVerdict } from "../../core/recovery.ts";
+import { type Session, followerOf } from "../../core/session.ts";
+import { type Turn, advanceTurn } from "../../core/turn.ts";
+import { writeReply } from "../outbox/replies.ts";
+import type { Parts } from "../parts.ts";
 
 const whys: Readonly<Record<SuspendCause, string>> = {
   strikes: "it was interrupted three times without getting anywhere",

@@ -1,18 +1,18 @@
 // The one way to start: take over what dead boots held. Reads the unfinished, asks core what becomes of it, and stores
 // all of it in one commit before anything runs.
 
-import type { Change } from "../core/change.ts";
-import { Bug, type SessionId, type TurnId } from "../core/ids.ts";
-import { type ToolEffect, diedOfIt, madeProgress } from "../core/journal.ts";
-import { hintsFor, restarted } from "../core/notice.ts";
-import { decideInDoubt } from "../core/outbox.ts";
-import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "../core/recovery.ts";
-import { markResume } from "../core/resume.ts";
-import type { Session } from "../core/session.ts";
-import type { Turn } from "../core/turn.ts";
+import type { Change } from "../../core/change.ts";
+import { Bug, type SessionId, type TurnId } from "../../core/ids.ts";
+import { type ToolEffect, diedOfIt, madeProgress } from "../../core/journal.ts";
+import { hintsFor, restarted } from "../../core/notice.ts";
+import { decideInDoubt } from "../../core/outbox.ts";
+import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "../../core/recovery.ts";
+import { markResume } from "../../core/resume.ts";
+import type { Session } from "../../core/session.ts";
+import type { Turn } from "../../core/turn.ts";
 import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
-import { type Parts, platformOf, settingsOf } from "./parts.ts";
-import { writeReply } from "./outbox/replies.ts";
+import { type Parts, platformOf, settingsOf } from "../parts.ts";
+import { writeReply } from "../outbox/replies.ts";
 import { recentlyActive, suspensions } from "./suspend.ts";
 
 export type Recovered = {

@@ -1,0 +1,89 @@
+// The small things by name: timers, strikes, facts, cursors, and sessions by id and key.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Change } from "../../core/change.ts";
+import { aSession, at, sessionId, turnId } from "../samples.ts";
+import { type OpenStore, putSession, started, write } from "./steps.ts";
+
+const s1 = sessionId("s1");
+
+export function factTests(open: OpenStore): void {
+  describe("by name", { concurrency: 4 }, () => smallTests(open));
+}
+
+function smallTests(open: OpenStore): void {
+  test("the next timer is the one due first; a dropped one is gone", async (t) => {
+    const { store } = await started(t, open);
+    assert.equal(await store.nextTimer(), null);
+    const timer = (id: string, due: number): Change => ({
+      put: "timer",
+      timer: { id, session: s1, turn: id === "q" ? turnId("t1") : null, dueAt: at(due), text: `text of ${id}` },
+    });
+    await write(store, [putSession("s1"), timer("a", 30), timer("q", 10), timer("c", 20)]);
+    assert.deepEqual(await store.nextTimer(), { id: "q", session: s1, turn: "t1", dueAt: at(10), text: "text of q" });
+    await write(store, [{ drop: "timer", id: "q" }]);
+    assert.equal((await store.nextTimer())?.id, "c");
+    await write(store, [{ drop: "timer", id: "q" }]);
+    await write(store, [
+      { drop: "timer", id: "a" },
+      { drop: "timer", id: "c" },
+    ]);
+    assert.equal(await store.nextTimer(), null);
+  });
+
+  test("strikes are counted by key: none, replaced, dropped", async (t) => {
+    const { store } = await started(t, open);
+    assert.equal(await store.strikes("k"), 0);
+    await write(store, [{ put: "strikes", key: "k", strikes: 1 }]);
+    await write(store, [{ put: "strikes", key: "k", strikes: 2 }]);
+    assert.deepEqual([await store.strikes("k"), await store.strikes("other")], [2, 0]);
+    await write(store, [{ drop: "strikes", key: "k" }]);
+    await write(store, [{ drop: "strikes", key: "k" }]);
+    assert.equal(await store.strikes("k"), 0);
+  });
+
+  test("struck out: the keys with three strikes or more", async (t) => {
+    const { store } = await started(t, open);
+    assert.deepEqual(await store.struckOut(), []);
+    for (const [n, key] of ["none", "one", "two", "three", "four"].entries()) {
+      if (n > 0) await write(store, [{ put: "strikes", key, strikes: n }]);
+    }
+    assert.deepEqual((await store.struckOut()).toSorted(), ["four", "three"]);
+    await write(store, [{ drop: "strikes", key: "four" }]);
+    assert.deepEqual(await store.struckOut(), ["three"]);
+  });
+
+  test("a fact is found by its name and replaced", async (t) => {
+    const { store } = await started(t, open);
+    assert.equal(await store.fact("a fact"), null);
+    await write(store, [{ put: "fact", name: "a fact", value: "1" }]);
+    await write(store, [{ put: "fact", name: "a fact", value: "2" }]);
+    assert.deepEqual([await store.fact("a fact"), await store.fact("another")], ["2", null]);
+  });
+
+  test("a cursor belongs to one account of one platform and is replaced", async (t) => {
+    const { store } = await started(t, open);
+    const cursor = (platform: string, account: string, value: string): Change => ({
+      put: "cursor",
+      platform,
+      account,
+      value,
+    });
+    assert.equal(await store.cursor("p", "a"), null);
+    await write(store, [cursor("p", "a", "1"), cursor("p", "b", "2"), cursor("q", "a", "3")]);
+    await write(store, [cursor("p", "a", "4")]);
+    const found = [await store.cursor("p", "a"), await store.cursor("p", "b"), await store.cursor("q", "a")];
+    assert.deepEqual(found, ["4", "2", "3"]);
+  });
+
+  test("a session is found by its id and by its key", async (t) => {
+    const { store } = await started(t, open);
+    const session = aSession("s1", { owner: null, fence: 7, activeAt: at(8) });
+    await write(store, [{ put: "session", session }]);
+    await write(store, [{ put: "active", session: s1, at: at(9) }]);
+    const found = { ...session, activeAt: at(9) };
+    assert.deepEqual(await store.session(s1), found);
+    assert.deepEqual(await store.sessionOf(session.key), found);
+  });
+}
