@@ -21,6 +21,8 @@ export type StatusReply = GatewayStatus & {
   readonly pid: number;
   readonly uptimeSeconds: number;
   readonly memoryBytes: number;
+  /** How long a stop lets running turns go on, as this gateway was configured when it started. */
+  readonly drainSeconds: number;
   readonly counts: Counts;
   /** How the stop goes that is under way: what still runs is interrupted at `until`, all is over at `deadline`. */
   readonly draining: Draining | null;

@@ -31,8 +31,8 @@ export function openRouter(parts: RouterParts): Router {
 }
 
 function answers(parts: RouterParts): (request: Request) => Promise<Response> {
-  const { gateway, store, archive, world, version, gate, counters, draining, closing } = parts;
-  const facts = () => ({ pid: process.pid, version, memoryBytes: process.memoryUsage.rss() });
+  const { gateway, store, archive, world, version, drainSeconds, gate, counters, draining, closing } = parts;
+  const facts = () => ({ pid: process.pid, version, drainSeconds, memoryBytes: process.memoryUsage.rss() });
   const control = api({ gateway, store, archive, now: () => world.now(), facts, draining, closing });
   const files = page(parts.pageFolder);
 

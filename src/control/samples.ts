@@ -140,7 +140,7 @@ export async function started(
   const logged: unknown[] = [];
   const world = { now: () => at(61_000), log: (...line: unknown[]) => void logged.push(line) };
   const pageFolder = join(folder(t), "page");
-  const place = { host: "127.0.0.1", port: 0, routes: [], token, version: "0.0.1", pageFolder };
+  const place = { host: "127.0.0.1", port: 0, routes: [], token, version: "0.0.1", drainSeconds: 3, pageFolder };
   const control = await openControl({ gateway, store, archive, world, ...place, ...more });
   t.after(() => control.close());
   return { control, gateway, logged };

@@ -108,7 +108,10 @@ test("every question of the protocol is answered", async (t) => {
     return jsonOf(response);
   };
   const status = await get("/status");
-  assert.deepEqual([status["state"], status["pid"], status["version"]], ["running", process.pid, "0.0.1"]);
+  assert.deepEqual(
+    [status["state"], status["pid"], status["version"], status["drainSeconds"]],
+    ["running", process.pid, "0.0.1", 3],
+  );
   assert.deepEqual((await get("/sessions?platform=web&limit=5"))["sessions"], [
     {
       id: "s1",

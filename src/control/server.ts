@@ -23,6 +23,8 @@ export type ControlParts = {
   readonly routes: readonly Routes[];
   readonly token: string;
   readonly version: string;
+  /** How long a stop lets turns run; whoever waits for one needs to know. */
+  readonly drainSeconds: number;
   /** Where the built page lies. */
   readonly pageFolder: string;
   readonly host: string;

@@ -124,7 +124,8 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   });
   let url: string | null = null;
   const routes = chats.map((one) => one.routes);
-  const shared = { gateway: gate, store, archive: store, world, routes, token, version, pageFolder };
+  const { drainSeconds } = config.gateway;
+  const shared = { gateway: gate, store, archive: store, world, routes, token, version, drainSeconds, pageFolder };
   open.defer(
     gate.watch((event) => {
       const { level, what, facts } = narrate(event);

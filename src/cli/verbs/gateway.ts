@@ -32,7 +32,7 @@ export async function sceneOf(context: Context): Promise<Scene> {
   const service = findService(all);
   const target = await runningGateway(paths);
   const isIdle = service !== null && target !== null && !(await isRunning(service, all));
-  const drainSeconds = await drainOf(context);
+  const drainSeconds = (target === null ? null : await statusNow(context))?.drainSeconds ?? (await drainOf(context));
   return { paths, all, target, service, inCharge: isIdle ? null : service, drainSeconds };
 }
 
@@ -43,7 +43,7 @@ async function isRunning(service: Service, all: Here): Promise<boolean> {
   return state === "running" || state === "unknown";
 }
 
-/** Of the configuration as it is now; a wrong one is no reason not to stop what runs. */
+/** Of the configuration as it is now, when the gateway itself does not say; a wrong one is no reason not to stop it. */
 async function drainOf(context: Context): Promise<number> {
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
   return loaded.type === "wrong" ? 0 : loaded.config.gateway.drainSeconds;
@@ -69,16 +69,11 @@ export async function statusNow(context: Context): Promise<(StatusReply & { read
 const lookAgainMs = 200;
 
 /** Shows what a stopping gateway still does, until the signal aborts. */
-export async function follow(
-  context: Context,
-  drainSeconds: number,
-  view: Display,
-  signal: AbortSignal,
-): Promise<void> {
+export async function follow(context: Context, view: Display, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const status = await statusNow(context);
     if (signal.aborted) return;
-    if (status?.state === "draining") view.show(progressOf(status, drainSeconds, context.now()));
+    if (status?.state === "draining") view.show(progressOf(status, context.now()));
     await rest(lookAgainMs, signal);
   }
 }

@@ -20,9 +20,8 @@ export type Progress = {
   readonly leftMs: number | null;
 };
 
-export function progressOf(status: StatusReply, drainSeconds: number, now: number): Progress {
-  const asked = status.boots.find((one) => one.id === status.boot)?.stop?.at;
-  const leftMs = asked === undefined ? null : Math.max(0, asked + drainSeconds * 1000 - now);
+export function progressOf(status: StatusReply, now: number): Progress {
+  const leftMs = status.draining === null ? null : Math.max(0, status.draining.until - now);
   return {
     state: status.state,
     reason: status.reason,

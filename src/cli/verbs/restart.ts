@@ -26,7 +26,7 @@ export async function restart(context: Context): Promise<number> {
   if (before === null) await askSupervisor(scene, scene.target);
   else await reachGateway(context).post("/api/restart", { by: "cli" });
   const over = new AbortController();
-  const following = follow(context, scene.drainSeconds, view, over.signal);
+  const following = follow(context, view, over.signal);
   const ready = await untilReady(context, hopelessOf(scene), before?.boot);
   over.abort();
   await following;

@@ -24,7 +24,7 @@ export async function stop(context: Context): Promise<number> {
   const view = display(context.output, context.flags["json"] === true);
   if (target === null) return nothingToStop(scene, view);
   const over = new AbortController();
-  const following = follow(context, scene.drainSeconds, view, over.signal);
+  const following = follow(context, view, over.signal);
   const ended = await endServed(scene.inCharge, endingOf(context, scene, target, view), toolsOf(scene));
   over.abort();
   await following;
