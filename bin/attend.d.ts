@@ -2,7 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 
-export type End = { readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly error?: Error };
+export type End = { readonly code: number | null; readonly signal: string | null; readonly error?: Error };
 
 export type Reply =
   | { readonly everturn: "loaded"; readonly pid: number }

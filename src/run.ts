@@ -12,7 +12,7 @@ import { type Claim, prepareHome, takeHome } from "./home.ts";
 import { readStateFile } from "./host/identity.ts";
 import { openHandover, tellPredecessor } from "./run/handover.ts";
 import { loadCode } from "./run/parts.ts";
-import { serve } from "./run/serve.ts";
+import { outfit, serve } from "./run/serve.ts";
 
 export type RunOptions = {
   readonly replace: boolean;
@@ -71,7 +71,9 @@ async function run(options: RunOptions, { env, isSuccessor, supervisor }: Circum
   const claim: Claim = { type: isSuccessor ? "after" : options.replace ? "instead" : "at-once", patienceMs };
   const follows = claim.type === "at-once" ? null : await isReadyToFollow(paths);
   const code = loadCode(config, paths);
-  if (follows !== null) await code;
+  const isFollowing = follows !== null;
+  const early = isFollowing ? outfit({ config, paths, env }) : null;
+  if (isFollowing) await (await import("./run/rehearse.ts")).rehearse(config, paths, await code);
   if (isSuccessor) await tellPredecessor("loaded");
   const handover = openHandover({
     isSupervised: supervisor !== null,
@@ -84,7 +86,9 @@ async function run(options: RunOptions, { env, isSuccessor, supervisor }: Circum
   const lock = await takeHome(paths, claim);
   let exit: number;
   try {
-    exit = await serve({ ...options, config, paths, env, isOpenToOthers, code, supervisor, handover, follows });
+    const worn = early ?? outfit({ config, paths, env });
+    const parts = { ...options, config, paths, env, isOpenToOthers, code, supervisor, handover, follows };
+    exit = await serve({ ...parts, ...worn });
   } finally {
     lock.release();
   }

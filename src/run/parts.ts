@@ -10,8 +10,9 @@ import type { Paths } from "../config/paths.ts";
 import type { Config } from "../config/schema.ts";
 import { secretsOf } from "../config/secret.ts";
 import type { BootId } from "../core/ids.ts";
+import { limits } from "../core/limits.ts";
 import { type Boot, newBoot } from "../core/recovery.ts";
-import type { PlatformSettings } from "../engine/parts.ts";
+import type { PlatformSettings, Settings } from "../engine/parts.ts";
 import { machineBootId } from "../host/identity.ts";
 import { openLogFile } from "../log/file.ts";
 import { type Log, both, openLog } from "../log/log.ts";
@@ -43,6 +44,8 @@ export type Code = {
   readonly engine: typeof import("../engine/gateway.ts");
   readonly chats: readonly ChatOf[];
   readonly agent: Agent;
+  /** Another one, of which nothing is kept. */
+  readonly understudy: () => Promise<Agent>;
 };
 
 type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }) => Chat;
@@ -54,7 +57,7 @@ export async function loadCode(config: Config, paths: Paths): Promise<Code> {
     loadChats(config),
     openAgent(paths),
   ]);
-  return { control, engine, chats, agent };
+  return { control, engine, chats, agent, understudy: () => openAgent(paths) };
 }
 
 async function loadChats(config: Config): Promise<readonly ChatOf[]> {
@@ -84,6 +87,15 @@ export function platformSettings(config: Config): Record<string, PlatformSetting
     settings[name] = { busy: own.busy, inDoubt: "resend", home: null, restartNotices: false, admins: ["*"] };
   }
   return settings;
+}
+
+export function settingsOf(config: Config): Settings {
+  const { recovery } = config;
+  return { drainMs: drainMsOf(config), lanesMax: limits.lanesMax, recovery, platforms: platformSettings(config) };
+}
+
+export function drainMsOf(config: Config): number {
+  return config.gateway.drainSeconds * 1000;
 }
 
 export function beginBoot(world: World, version: string, config: string): Boot {

@@ -11,9 +11,7 @@ import { openToken } from "../control/auth.ts";
 import type { Control } from "../control/server.ts";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import { type StopIntent, type SupervisorKind, exitCodeOf, exitCodes } from "../core/lifecycle.ts";
-import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
-import type { Settings } from "../engine/parts.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
 import { narrate } from "../narrate.ts";
 import type { Gateway } from "../ports/gateway.ts";
@@ -24,7 +22,7 @@ import { type Asks, watchAsks } from "./asks.ts";
 import { finalWrites } from "./end.ts";
 import { greet } from "./ready.ts";
 import type { Handover } from "./handover.ts";
-import { type Code, beginBoot, configHash, openLogs, platformSettings } from "./parts.ts";
+import { type Code, beginBoot, configHash, drainMsOf, openLogs, settingsOf } from "./parts.ts";
 import { type Board, openBoard, stateWhile } from "./state.ts";
 
 export type LifeParts = {
@@ -42,25 +40,36 @@ export type LifeParts = {
   readonly follows: { readonly port: number | null } | null;
 };
 
-/** The exit code, when everything is closed. */
-export async function serve(parts: LifeParts): Promise<number> {
-  const { config, paths, version, env } = parts;
-  await using open = new AsyncDisposableStack();
+/** What needs no lock, but a home that somebody has served before or that is ours. */
+export type Outfit = {
+  readonly token: string;
+  readonly world: World;
+  readonly flush: () => Promise<void>;
+  readonly self: ProcessIdentity;
+  readonly hash: string;
+};
+
+export function outfit({ config, paths, env }: Pick<LifeParts, "config" | "paths" | "env">): Outfit {
   const token = openToken(paths.token);
-  const logs = openLogs(config, paths, token);
-  const world = realWorld(logs.log);
-  exitOnMistake(world, logs.flush);
-  const self = ownIdentity();
-  const boot = beginBoot(world, version, configHash(paths, env));
+  const { log, flush } = openLogs(config, paths, token);
+  return { token, world: realWorld(log), flush, self: ownIdentity(), hash: configHash(paths, env) };
+}
+
+/** The exit code, when everything is closed. */
+export async function serve(parts: LifeParts & Outfit): Promise<number> {
+  const { config, paths, version, env, world, self, flush } = parts;
+  await using open = new AsyncDisposableStack();
+  exitOnMistake(world, flush);
+  const boot = beginBoot(world, version, parts.hash);
   const board = openBoard(paths.state, { ...self, version, startedAt: boot.startedAt }, world);
   const asks = watchAsks({ world, paths, self, env, drainMs: drainMsOf(config), overdue: overdue(parts, world) });
   // Registered before everything else, so the last to go: until then no signal ends the process half-way.
   open.defer(() => asks.off());
-  open.defer(logs.flush);
+  open.defer(flush);
   if (parts.isOpenToOthers)
     world.log("warn", "others on this machine can read the home folder", { home: paths.home, todo: "chmod 700" });
   try {
-    return await live({ ...parts, world, self, boot, board, asks, token }, open);
+    return await live({ ...parts, boot, board, asks }, open);
   } catch (error) {
     const reason = sentenceOf(error);
     await board.last({ gateway_state: "startup_failed", desired_state: "running" }, { exit_reason: reason });
@@ -68,20 +77,14 @@ export async function serve(parts: LifeParts): Promise<number> {
   }
 }
 
-type Living = LifeParts & {
-  readonly world: World;
-  readonly self: ProcessIdentity;
-  readonly boot: Boot;
-  readonly board: Board;
-  readonly asks: Asks;
-  readonly token: string;
-};
+type Living = LifeParts & Outfit & { readonly boot: Boot; readonly board: Board; readonly asks: Asks };
 
 async function live(parts: Living, open: AsyncDisposableStack): Promise<number> {
   const { paths, world, asks, supervisor, output } = parts;
   const from = performance.now();
   const store = await openSqliteStore({ file: paths.store, writer: "thread" });
-  open.defer(() => store.close());
+  const stopped = timed(world);
+  open.defer(() => stopped.close(() => store.close()));
   const storeMs = performance.now() - from;
   const warning = placeWarning(paths.store);
   if (warning !== null) world.log("warn", warning);
@@ -96,6 +99,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   if (booted === "ready") await greet({ ...parts, gate, control, store, storeMs });
 
   const ending = await running;
+  stopped.asked(ending.askedAt);
   if (!ending.clean)
     world.log("warn", "not everything was parked in time; it is taken up from its last step at the next start");
   const [shortcut] = await Promise.all([finalWrites(ending.intent, parts), control.close()]);
@@ -161,19 +165,25 @@ async function openAt({ config, follows }: Living, openControl: (port: number) =
 
 const portPatienceMs = 1_000;
 
-function settingsOf(config: Config): Settings {
-  const { recovery } = config;
-  return { drainMs: drainMsOf(config), lanesMax: limits.lanesMax, recovery, platforms: platformSettings(config) };
-}
-
-function drainMsOf(config: Config): number {
-  return config.gateway.drainSeconds * 1000;
-}
-
 async function restart(gate: Gateway, { by, reason }: StopIntent, world: World): Promise<void> {
   const answer = await gate.restart({ by, reason });
   if (answer !== "restarting")
     world.log("warn", "it was asked to restart, and goes on as before", { why: answer.refused });
+}
+
+/** The last lines of the timeline of a stop: what comes after the gateway can only be told to the log. */
+function timed(world: World) {
+  let askedAt: number | null = null;
+  return {
+    asked: (at: number) => void (askedAt = at),
+    async close(work: () => Promise<void>): Promise<void> {
+      const from = performance.now();
+      await work();
+      if (askedAt === null) return;
+      world.log("info", "stop: database close", { ms: Math.round(performance.now() - from) });
+      world.log("info", "stop: total", { ms: world.now() - askedAt });
+    },
+  };
 }
 
 /** Everything that matters is stored by then. */
