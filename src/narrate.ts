@@ -13,6 +13,10 @@ export function narrate(event: GatewayEvent): Line {
       const level = event.state === "degraded" ? "warn" : "info";
       return { level, what: `the gateway is ${event.state}`, facts: withReason(event.reason) };
     }
+    case "draining": {
+      const { class: kind, running, until, over } = event;
+      return debug("the gateway is stopping", { class: kind, running, until: new Date(until).toISOString(), over });
+    }
     case "accepted":
       return info("message stored", { from: formatAddress(event.from), session: event.session, turn: event.turn });
     case "turn-started":

@@ -16,13 +16,16 @@ const cases: readonly { name: string; acts: readonly Act[]; commits: number }[] 
   { name: "with four calls in one step", acts: ["pures"], commits: 7 },
 ];
 
+/** The start notes that it is ready, and nobody waits for that. */
+const atStart = 1;
+
 for (const { name, acts, commits } of cases) {
   test(`${name}: ${commits} commits`, async () => {
     const said = [{ at: 0, server: "keyed", chat: "a", name: "m1", acts }];
     const story = { ...plainStory, seed: 1, servers: { keyed: wellBehaved }, said };
     const told = await tell(story, () => openSqliteStore({ file: ":memory:", writer: "inline" }));
     assert.deepEqual(await broken(told), []);
-    assert.equal(told.commits, commits);
+    assert.equal(told.commits - atStart, commits);
     await told.store.close();
   });
 }

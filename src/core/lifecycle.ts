@@ -3,7 +3,7 @@
 
 import { Bug, type Instant, later } from "./ids.ts";
 import { limits } from "./limits.ts";
-import type { StopClass, StopFacts } from "./recovery.ts";
+import type { Boot, StopClass, StopFacts } from "./recovery.ts";
 
 export type StopIntent = Pick<StopFacts, "class" | "by" | "reason" | "context">;
 
@@ -131,6 +131,20 @@ function stay(life: Lifecycle): Advance {
  */
 export function remaining(deadline: Instant, cap: number, now: Instant, reserve: number = limits.finalMs): number {
   return Math.max(0, Math.min(cap, deadline - reserve - now));
+}
+
+/**
+ * Why this life should hold still, or null. Three lives in a row that died before they were ready, on the same machine
+ * start and with the same configuration, will not be followed by a better one. `boots` are the last, the newest first.
+ */
+export function decideSafeMode(boots: readonly Boot[], self: Boot): string | null {
+  const before = boots.filter((boot) => boot.id !== self.id).slice(0, limits.unreadyMax);
+  const diedUnready = (boot: Boot): boolean =>
+    boot.readyAt === null && (boot.stop === null || boot.stop.class === "fault");
+  const alike = (boot: Boot): boolean => boot.machine === self.machine && boot.config === self.config;
+  if (before.length < limits.unreadyMax || !before.every((boot) => diedUnready(boot) && alike(boot))) return null;
+  const minutes = limits.safeModeMs / 60_000;
+  return `the last ${limits.unreadyMax} starts died before they were ready; it tries again after ${minutes} minutes, when the configuration changes, or with \`everturn gateway resume\``;
 }
 
 /** Who starts the gateway again when it ends; `task` is the Windows task scheduler. */

@@ -8,6 +8,7 @@ export const commands = {
   new: "start over with an empty memory",
   stop: "cancel what I am doing",
   status: "what I am doing and what waits",
+  restart: "restart the gateway; what is unfinished goes on afterwards",
   whoami: "how I know you",
 } as const;
 export type CommandName = keyof typeof commands;
@@ -47,6 +48,11 @@ export function route(inbound: Inbound, open: readonly OpenQuestion[]): Route {
   const newest = open.at(-1);
   if (newest === undefined) return { type: "turn" };
   return { type: "answer", turn: newest.turn, question: newest.question, choice: readChoice(textOf(body), newest) };
+}
+
+/** Whether somebody may restart the gateway; "*" is everybody. */
+export function mayRestart(sender: string, admins: readonly string[]): boolean {
+  return admins.includes("*") || admins.includes(sender);
 }
 
 /** Typed answers may be the words of a choice in any case, or its number; anything else is the user's own words. */

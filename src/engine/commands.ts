@@ -51,7 +51,14 @@ export async function obey(
       return stop(parts, lanes, lane, at);
     case "new":
       return startOver(parts, lanes, lane, at);
+    case "restart":
+      // Whoever may restart has a turn that waits for the next start, and is answered by it.
+      return { text: refusedRestart(inbound), changes: [], stored: nothing };
   }
+}
+
+function refusedRestart({ sender, from }: Inbound): string {
+  return `Only those named as admins of ${from.platform} may restart the gateway, and ${sender} is not among them. Ask whoever runs it.`;
 }
 
 function helpText(): string {

@@ -24,7 +24,7 @@ export type LedgerNews = {
   readonly onTrouble: (why: string | null) => void;
   readonly onFenced: () => void;
   /** The store can never be written again in this life. */
-  readonly onBroken: (error: Fault) => void;
+  readonly onBroken: (error: unknown) => void;
 };
 
 export function ledger(store: Store, world: World, boot: BootId, news: LedgerNews): Ledger {

@@ -2,7 +2,7 @@
 // of them stand. A platform forgets a message only after it is stored here.
 
 import { sentenceOf } from "../core/fault.ts";
-import { later } from "../core/ids.ts";
+import { type Instant, later } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { PlatformStatus } from "../ports/gateway.ts";
 import type { Accept, Platform } from "../ports/platform.ts";
@@ -13,24 +13,36 @@ export interface Links {
   /** Resolves when each platform has connected or failed once. */
   answered(): Promise<void>;
   status(): readonly PlatformStatus[];
-  /** Ends all listening; resolves when every platform has let go. */
-  close(): Promise<void>;
+  /** When the first of them stood. */
+  readonly listening: Promise<Instant>;
+  /** Ends all listening; of each platform, when it has let go. */
+  close(): readonly Leaving[];
 }
+
+export type Leaving = { readonly platform: string; readonly account: string; readonly gone: Promise<void> };
 
 type Link = {
   readonly platform: Platform;
   up: boolean;
   why: string | null;
   readonly answered: PromiseWithResolvers<void>;
+  /** Settles when it has stopped listening for good. */
+  gone: Promise<void>;
 };
 
 export function links(parts: Parts, onChange: () => void): Links {
   const { world, store, events } = parts;
   const closing = new AbortController();
   const all = parts.platforms.map(
-    (platform): Link => ({ platform, up: false, why: "connecting", answered: Promise.withResolvers() }),
+    (platform): Link => ({
+      platform,
+      up: false,
+      why: "connecting",
+      answered: Promise.withResolvers(),
+      gone: Promise.resolve(),
+    }),
   );
-  const listening: Promise<void>[] = [];
+  const listening = Promise.withResolvers<Instant>();
 
   function mark(link: Link, up: boolean, why: string | null): void {
     link.answered.resolve();
@@ -51,14 +63,16 @@ export function links(parts: Parts, onChange: () => void): Links {
       try {
         const from = await store.cursor(name, account);
         const up = () => {
+          if (signal.aborted) return;
           pause = limits.reconnectMinMs;
+          listening.resolve(world.now());
           mark(link, true, null);
         };
         await link.platform.listen(accept, from, up, signal);
       } catch (error) {
         why = sentenceOf(error);
       }
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       mark(link, false, why);
       world.log("warn", `${name} is not connected; trying again`, { account, why, inMs: pause });
       await world.sleep(later(world.now(), pause * (1 - world.chance() / 4)), signal);
@@ -68,15 +82,17 @@ export function links(parts: Parts, onChange: () => void): Links {
 
   return {
     open(accept) {
-      for (const link of all) listening.push(keepListening(link, accept));
+      for (const link of all) link.gone = keepListening(link, accept);
     },
     async answered() {
       await Promise.all(all.map((link) => link.answered.promise));
     },
     status: () => all.map(({ platform, up, why }) => ({ platform: platform.name, account: platform.account, up, why })),
-    async close() {
+    listening: listening.promise,
+    close() {
       closing.abort();
-      await Promise.allSettled(listening);
+      for (const link of all) Object.assign(link, { up: false, why: "the gateway stops" });
+      return all.map(({ platform, gone }) => ({ platform: platform.name, account: platform.account, gone }));
     },
   };
 }

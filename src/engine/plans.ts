@@ -5,14 +5,15 @@ import type { Change } from "../core/change.ts";
 import type { Instant, TurnId } from "../core/ids.ts";
 import type { Entry } from "../core/journal.ts";
 import { type Inbound, textOf } from "../core/message.ts";
-import { type Route, route } from "../core/route.ts";
+import { hintsFor } from "../core/notice.ts";
+import { type Route, mayRestart, route } from "../core/route.ts";
 import { takenBy } from "../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
 import { obey } from "./commands.ts";
 import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
 import type { Outlet } from "./outbox/pump.ts";
 import { writeReply } from "./outbox/replies.ts";
-import { type Parts, platformOf } from "./parts.ts";
+import { type Parts, platformOf, settingsOf } from "./parts.ts";
 import { Interruption } from "./turns/interruption.ts";
 
 /** An acceptance ready to be committed. `stored` and `refused` say what follows in memory. */
@@ -30,7 +31,7 @@ export interface Plans {
   nothing(inbound: Inbound, turn: TurnId): Plan;
 }
 
-export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
+export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked: (turn: Turn) => void): Plans {
   const { store, world, boot, events } = parts;
 
   function inboxOf(inbound: Inbound, turn: string): Change {
@@ -129,7 +130,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
     const obeyed = await obey(parts, lanes, lane, command, inbound, at);
     const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, at);
     const done = asNew(advanceTurn(turn, { type: "ended", outcome: "replied", at }));
-    const reply = planReply(lane, turn.id, turn.id, obeyed.text, at);
+    const reply = planReply(lane, turn.id, turn.id, obeyed.text, at, inbound);
     return {
       changes: [
         inboxOf(inbound, turn.id),
@@ -148,12 +149,42 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
     };
   }
 
-  function planReply(lane: Lane, id: string, turn: TurnId | null, text: string, at: Instant): Plan {
+  /** Nothing is answered now: whatever start comes next does, because by then it has happened. */
+  function planRestart(lane: Lane, inbound: Inbound): Plan {
+    const at = world.now();
+    const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, at);
+    const asked = asNew(advanceTurn(turn, { type: "restart-asked", at }));
+    return {
+      changes: [
+        inboxOf(inbound, turn.id),
+        sessionOf(lane),
+        ...wordsOf(inbound, lane, turn.id),
+        { put: "turn", turn: asked },
+      ],
+      stored() {
+        lane.stored = true;
+        events.emit({ type: "accepted", session: turn.session, turn: turn.id, from: inbound.from });
+        onRestartAsked(asked);
+      },
+      refused: () => undefined,
+    };
+  }
+
+  function isRestart(found: Route, { sender, from }: Inbound): boolean {
+    return (
+      found.type === "command" &&
+      found.name === "restart" &&
+      mayRestart(sender, settingsOf(parts, from.platform).admins)
+    );
+  }
+
+  function planReply(lane: Lane, id: string, turn: TurnId | null, text: string, at: Instant, answered?: Inbound): Plan {
     const to = lane.session.address;
     const texts = platformOf(parts, to)?.parts(text) ?? [text];
+    const hints = hintsFor(to, answered?.hints, answered?.anchor);
     const slot = outlet.reserve(lane.session.id, to);
     const written = writeReply(
-      { id, session: lane.session.id, turn, to, role: "assistant", text, parts: texts, at },
+      { id, session: lane.session.id, turn, to, role: "assistant", text, parts: texts, hints, at },
       slot.free ? boot : null,
     );
     return {
@@ -166,6 +197,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet): Plans {
   async function planInbound(lane: Lane, inbound: Inbound): Promise<Plan> {
     const open = lane.stored ? await store.openQuestions(lane.session.id) : [];
     const found = route(inbound, open);
+    if (isRestart(found, inbound)) return planRestart(lane, inbound);
     switch (found.type) {
       case "turn":
         return planMessage(lane, inbound);

@@ -3,12 +3,23 @@
 import type { Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import type { Address } from "../core/message.ts";
+import type { Phase, StopBy, StopClass } from "../core/recovery.ts";
 import type { Outcome } from "../core/turn.ts";
 import type { ItemState } from "../core/outbox.ts";
 
 /** What happened; fanned out to the log and to whoever watches. Nothing depends on it. */
 export type GatewayEvent =
   | { readonly type: "state"; readonly state: GatewayState; readonly reason: string | null }
+  /** How a stop goes: at its start, at every change, now and then, and when the drain is over. */
+  | {
+      readonly type: "draining";
+      readonly class: StopClass;
+      readonly running: number;
+      /** When what runs is interrupted, and when the stop is over whatever happens. */
+      readonly until: Instant;
+      readonly deadline: Instant;
+      readonly over: boolean;
+    }
   | { readonly type: "accepted"; readonly session: SessionId; readonly turn: TurnId; readonly from: Address }
   | { readonly type: "turn-started"; readonly session: SessionId; readonly turn: TurnId; readonly attempt: number }
   | { readonly type: "turn-waiting"; readonly session: SessionId; readonly turn: TurnId; readonly until: Instant }
@@ -54,6 +65,8 @@ export type GatewayStatus = {
   readonly state: GatewayState;
   /** Why it is not `running`, in a sentence. */
   readonly reason: string | null;
+  /** It died too often before it was ready: nothing is taken up and no platform opened until it is told to go on. */
+  readonly safeMode: boolean;
   readonly startedAt: Instant;
   readonly boot: string;
   readonly running: readonly {
@@ -67,12 +80,29 @@ export type GatewayStatus = {
   readonly recovered: { readonly turns: number; readonly items: number; readonly tookMs: number };
 };
 
+export type RestartAsk = { readonly by: StopBy; readonly reason: string; readonly context?: NonNullable<StopIntent["context"]> };
+
+export type Ending = {
+  /** Of the first request; it decides the class. */
+  readonly intent: StopIntent;
+  readonly askedAt: Instant;
+  /** Everything was parked in time. */
+  readonly clean: boolean;
+  /** What was done, in order, and how long it took; stored already. */
+  readonly phases: readonly Phase[];
+};
+
 export interface Gateway {
-  /** Resolves when the gateway has closed; the answer says whether everything was parked in time. */
-  run(): Promise<{ readonly intent: StopIntent; readonly clean: boolean }>;
-  /** Resolves when messages are accepted and answered. */
+  /** Resolves when the gateway has closed: within the drain and five seconds after the first request to stop. */
+  run(): Promise<Ending>;
+  /** Resolves when messages are accepted and answered, or when it holds still in safe mode. */
   readonly ready: Promise<void>;
+  /** The first request decides what kind of stop it is; a further one may end the drain early. */
   stop(intent: StopIntent): void;
+  /** Prepares a successor and stops. Asked twice, it is one restart; `refused` says why it goes on as before. */
+  restart(ask: RestartAsk): Promise<"restarting" | { readonly refused: string }>;
+  /** Takes up the work that safe mode left alone; does nothing outside it. */
+  leaveSafeMode(why: string): void;
   status(): GatewayStatus;
   watch(listener: (event: GatewayEvent) => void): () => void;
   /** One message out, through the outbox. The same key again does nothing. */

@@ -3,7 +3,7 @@
 
 import type { Change } from "../../core/change.ts";
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
-import type { Address, NewMessage, Question } from "../../core/message.ts";
+import type { Address, Hints, NewMessage, Question } from "../../core/message.ts";
 import { type OutboxItem, advanceItem, asNewItem } from "../../core/outbox.ts";
 
 export type Reply = {
@@ -16,6 +16,8 @@ export type Reply = {
   readonly text: string;
   readonly parts: readonly string[];
   readonly question?: Question;
+  /** What the platform gets back with every part. */
+  readonly hints?: Hints;
   readonly at: Instant;
 };
 
@@ -30,6 +32,7 @@ export type Written = {
 export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
   const { session, turn, role, text, at } = reply;
   const question = reply.question === undefined ? {} : { question: reply.question };
+  const { hints = {} } = reply;
   const items = reply.parts.map((part, i): OutboxItem => {
     const last = i === reply.parts.length - 1;
     return {
@@ -41,6 +44,7 @@ export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
       text: part,
       files: [],
       ...(last ? question : {}),
+      ...(Object.keys(hints).length === 0 ? {} : { hints }),
       createdAt: at,
       version: 1,
       now: { state: "pending", dueAt: at, attempts: 0 },

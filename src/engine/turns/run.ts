@@ -14,6 +14,7 @@ import {
   lastStep,
 } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
+import { hintsFor } from "../../core/notice.ts";
 import { type OutboxItem, retryPauseMs } from "../../core/outbox.ts";
 import type { Session } from "../../core/session.ts";
 import { type Turn, type TurnEvent, advanceTurn } from "../../core/turn.ts";
@@ -84,9 +85,11 @@ function turnRun(
   ): Promise<void> {
     const to = session.address;
     const texts = reply.text === "" ? [] : (platformOf(parts, to)?.parts(reply.text) ?? [reply.text]);
+    const { hints: own, anchor } = running.turn.input;
     const slot = outlet.reserve(session.id, to);
     const whole: Reply = {
       ...reply,
+      hints: hintsFor(to, own, anchor),
       session: session.id,
       turn: running.turn.id,
       to,

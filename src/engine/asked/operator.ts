@@ -1,0 +1,100 @@
+// What an operator may ask of a running gateway about single turns, sessions and items. Each wish is one commit, made
+// only while nobody else moved what it is about.
+
+import type { Change } from "../../core/change.ts";
+import { Fault } from "../../core/fault.ts";
+import { Bug, type ItemId, type TurnId } from "../../core/ids.ts";
+import { advanceItem } from "../../core/outbox.ts";
+import { readCommand } from "../../core/route.ts";
+import type { Gateway } from "../../ports/gateway.ts";
+import { cancelled, succession } from "../commands.ts";
+import type { Intake } from "../intake.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import type { Pump } from "../outbox/pump.ts";
+import type { Parts } from "../parts.ts";
+import { Interruption } from "../turns/interruption.ts";
+
+export type Desk = {
+  readonly lanes: Lanes;
+  readonly door: Intake;
+  readonly pump: Pump;
+  /** Throws while the gateway has not taken up its work. */
+  readonly refuseUnlessOpen: () => void;
+};
+
+export type Operator = Pick<Gateway, "post" | "cancel" | "retry" | "reset" | "resend" | "discard">;
+
+export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: Desk): Operator {
+  const { store, world, ledger, events } = parts;
+
+  async function turnOrFault(id: TurnId) {
+    refuseUnlessOpen();
+    const turn = await store.turn(id);
+    if (turn === null) throw new Fault("not-found", `There is no turn ${id}. List them with \`everturn turns\`.`);
+    return turn;
+  }
+
+  async function itemOrFault(id: ItemId) {
+    refuseUnlessOpen();
+    const item = await store.item(id);
+    if (item === null)
+      throw new Fault("not-found", `There is no outbox item ${id}. List them with \`everturn outbox\`.`);
+    if (item.now.state === "sending" || item.now.state === "delivered") {
+      throw new Fault("not-possible", `Outbox item ${id} is ${item.now.state} already.`);
+    }
+    return item;
+  }
+
+  async function mustCommit(changes: readonly Change[]): Promise<void> {
+    const result = await ledger.commit(changes);
+    if (result !== "committed")
+      throw new Fault("not-possible", "It changed at that very moment. Look again, then try again.");
+  }
+
+  return {
+    async post(to, text, key) {
+      refuseUnlessOpen();
+      return door.post(to, text, key);
+    },
+    async cancel(id) {
+      const turn = await turnOrFault(id);
+      if (turn.now.state === "done")
+        throw new Fault("not-possible", `Turn ${id} has ended already (${turn.now.outcome}).`);
+      const session = await store.session(turn.session);
+      if (session === null) throw new Bug(`turn ${id} belongs to no session`);
+      await mustCommit(cancelled(turn, session, "cancelled by the operator", world.now()));
+      const lane = lanes.laneOf(turn.session);
+      if (lane !== null) lanes.interrupt(lane, new Interruption("cancelled", "Cancelled by the operator"), { is: id });
+      events.emit({ type: "turn-ended", session: turn.session, turn: id, outcome: "cancelled" });
+    },
+    async retry(id) {
+      const turn = await turnOrFault(id);
+      if (turn.now.state !== "done")
+        throw new Fault("not-possible", `Turn ${id} has not ended yet; it is ${turn.now.state}.`);
+      if (readCommand(turn.input.body) !== null)
+        throw new Fault("not-possible", `Turn ${id} was a command. Send it again.`);
+      await door.again({ ...turn.input, key: `=retry:${id}:${world.id()}` });
+    },
+    async reset(id) {
+      refuseUnlessOpen();
+      const session = await store.session(id);
+      if (session === null)
+        throw new Fault("not-found", `There is no session ${id}. List them with \`everturn sessions\`.`);
+      if (session.endedAt !== null) throw new Fault("not-possible", `Session ${id} has ended already.`);
+      await mustCommit(await succession(parts, session, world.now()));
+      const lane = lanes.laneOf(id);
+      if (lane !== null) lanes.succeed(lane);
+    },
+    async resend(id) {
+      const item = advanceItem(await itemOrFault(id), { type: "resent", at: world.now() });
+      await mustCommit([{ put: "item", item }]);
+      pump.poke(item.session);
+    },
+    async discard(id) {
+      const why = "discarded by the operator";
+      const item = advanceItem(await itemOrFault(id), { type: "discarded", why, at: world.now() });
+      await mustCommit([{ put: "item", item }]);
+      pump.poke(item.session);
+    },
+  };
+}
