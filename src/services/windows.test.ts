@@ -109,7 +109,7 @@ test("the script gives the gateway its home and its supervisor, and runs Node it
     "lines end as Windows ends them",
   );
   const has = (line: string) => assert.ok(text.split("\r\n").includes(line), `${line} is missing in\n${text}`);
-  has('set "EVERTURN_HOME=C:\\Users\\Ärger & <Söhne>\\.everturn"');
+  has('for %%h in ("%~dp0..") do set "EVERTURN_HOME=%%~fh"');
   has('set "EVERTURN_SUPERVISOR=task"');
   has('set "NODE_EXTRA_CA_CERTS=C:\\ca & more.pem"');
   has('set "PATH=C:\\Windows;%%USERPROFILE%%\\bin"');

@@ -90,14 +90,16 @@ export function taskXml({ home, name, user }: Place, script: string): string {
 /** One second; the usual commands for it want a console. */
 const breath = "ping -n 2 127.0.0.1 >nul";
 
-export function taskScript({ home, node, main, passOn }: Place): string {
-  const variables = { ...passOn, EVERTURN_HOME: home, EVERTURN_SUPERVISOR: "task" };
+/** It lies in a folder of the home, and finds the home from there: a name is safest where it need not be written. */
+export function taskScript({ node, main, passOn }: Place): string {
+  const variables = { ...passOn, EVERTURN_SUPERVISOR: "task" };
   return lines([
     "@echo off",
     "rem Made by `everturn gateway install`.",
     "chcp 65001 >nul",
     "setlocal DisableDelayedExpansion",
     ...Object.entries(variables).map(([name, value]) => `set "${name}=${literal(value)}"`),
+    'for %%h in ("%~dp0..") do set "EVERTURN_HOME=%%~fh"',
     // For ever; what it says before it has a log of its own is in task.log, of the last start.
     "for /L %%n in (0,0,1) do (",
     `  "${literal(node)}" "${literal(main)}" gateway run >"%~dp0task.log" 2>&1 <nul`,
