@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { aTurn, at } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
-import { type Arrival, type BusyPolicy, type Start, decideArrival, decideStart } from "./lane.ts";
+import { type Arrival, type BusyPolicy, type Start, decideArrival, decideNextTurn, decideStart } from "./lane.ts";
+import type { Turn } from "./turn.ts";
 
 const policies: readonly BusyPolicy[] = ["queue", "interrupt", "steer"];
 const rooms = {
@@ -70,5 +72,38 @@ table(
   })),
   ({ suspect, occupied, held, gives }) => {
     assert.equal(decideStart(suspect, { occupied, held }), gives);
+  },
+);
+
+function ready(name: string): Turn {
+  const parked = { state: "parked", cause: "crash", parkedAt: at(1) } as const;
+  if (name.startsWith("parked")) return aTurn(name, { attempt: 1, now: parked });
+  return aTurn(name, { attempt: name.startsWith("answered") ? 1 : 0 });
+}
+
+table(
+  "the next turn where interrupted ones wait for their user",
+  [
+    { name: "nothing there", turns: [], gives: "nothing" },
+    { name: "only an interrupted one: it waits", turns: ["parked"], gives: "waits-for-input" },
+    { name: "two interrupted ones: both wait", turns: ["parked", "parked 2"], gives: "waits-for-input" },
+    { name: "a message behind it joins it", turns: ["parked", "queued"], gives: "parked, 1 joins" },
+    { name: "of several messages one joins", turns: ["parked", "queued", "queued 2"], gives: "parked, 1 joins" },
+    {
+      name: "what was answered is no message: it goes alone",
+      turns: ["parked", "answered"],
+      gives: "answered, 0 joins",
+    },
+    { name: "what is older goes first", turns: ["answered", "parked", "queued"], gives: "answered, 0 joins" },
+    {
+      name: "a message joins also past what was answered",
+      turns: ["parked", "answered", "queued"],
+      gives: "parked, 1 joins",
+    },
+    { name: "nothing was interrupted", turns: ["queued", "queued 2"], gives: "queued, 0 joins" },
+  ],
+  ({ turns, gives }) => {
+    const next = decideNextTurn(turns.map(ready));
+    assert.equal(next.type === "turn" ? `${next.turn.id}, ${next.joins} joins` : next.type, gives);
   },
 );

@@ -1,5 +1,7 @@
 // What a session does next: one turn at a time, the oldest first, and a policy for what comes in meanwhile. Pure.
 
+import type { Turn } from "./turn.ts";
+
 /** `queue`: after the running turn. `interrupt`: instead of it. `steer`: joins it at its next step. */
 export type BusyPolicy = "queue" | "interrupt" | "steer";
 
@@ -28,6 +30,26 @@ export function decideArrival(lane: LaneView, room: Room, policy: BusyPolicy): A
   }
   if (lane.queued || !room.open || room.running >= room.max) return "wait";
   return "start-now";
+}
+
+/** What a lane takes up next; with `joins`, so many of the messages that wait join the turn at its first step. */
+export type NextTurn =
+  | { readonly type: "turn"; readonly turn: Turn; readonly joins: number }
+  /** Only interrupted turns are left, and the next message is what they go on with. */
+  | { readonly type: "waits-for-input" }
+  | { readonly type: "nothing" };
+
+/** Where interrupted turns wait for their user: one goes on as soon as a message can join it. `ready`: oldest first. */
+export function decideNextTurn(ready: readonly Turn[]): NextTurn {
+  const [first] = ready;
+  if (first === undefined) return { type: "nothing" };
+  if (first.now.state !== "parked") return { type: "turn", turn: first, joins: 0 };
+  if (ready.some(({ now, attempt }) => now.state === "queued" && attempt === 0)) {
+    return { type: "turn", turn: first, joins: 1 };
+  }
+  // What was answered meanwhile has begun already and joins nothing.
+  const answered = ready.find(({ now }) => now.state === "queued");
+  return answered === undefined ? { type: "waits-for-input" } : { type: "turn", turn: answered, joins: 0 };
 }
 
 export type Quarantine = {

@@ -84,7 +84,7 @@ async function statusText(parts: Parts, lane: Lane): Promise<string> {
   return [`I have been working for ${seconds} s and finished ${steps}.`, ...waits].join(" ");
 }
 
-/** Ends what runs, or else what waits for an answer; the session stays. */
+/** Ends what runs, or else what was interrupted, or else what waits for an answer; the session stays. */
 async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
   const { running } = lane;
   if (running !== null && running !== "starting" && running.turn.now.state === "running") {
@@ -94,6 +94,10 @@ async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promis
       changes: cancelled(turn, session, "stopped by its user", at),
       stored: () => lanes.interrupt(lane, new Interruption("cancelled", "Stopped by its user"), { is: turn.id }),
     };
+  }
+  const next = await parts.store.nextTurn(lane.session.id);
+  if (next?.now.state === "parked") {
+    return { text: "Stopped.", changes: cancelled(next, lane.session, "stopped by its user", at), stored: nothing };
   }
   const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);
   const turn = asked === undefined ? null : await parts.store.turn(asked.turn);

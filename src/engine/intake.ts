@@ -64,8 +64,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
         if (result === "committed") return "accepted";
         if (result === "duplicate") return "duplicate";
         if (result === "fenced") throw new Fault("stopping", "Another gateway has taken over. Send it again.");
-        const fresh = await store.session(lane.session.id);
-        if (fresh !== null) lane.session = fresh;
+        await lanes.refresh(lane);
       }
       throw new Bug("an acceptance met one conflict after another");
     } finally {

@@ -39,9 +39,11 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     return { put: "inbox", platform, account, key: inbound.key, turn: turn as TurnId, at: world.now() };
   }
 
-  function sessionOf(lane: Lane): Change {
-    if (!lane.stored) return { put: "session", session: lane.session };
-    return { put: "active", session: lane.session.id, at: world.now() };
+  function sessionOf(lane: Lane): readonly Change[] {
+    const at = world.now();
+    if (lane.stored) return [{ put: "active", session: lane.session.id, at }];
+    const made: Change = { put: "session", session: lane.session };
+    return lane.follows === null ? [made] : [{ put: "ended", session: lane.follows, at }, made];
   }
 
   /** What a user said; a timer says nothing, its answer does. */
@@ -98,7 +100,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
       lane,
       turn,
       true,
-      [inboxOf(inbound, turn.id), sessionOf(lane), ...wordsOf(inbound, lane, turn.id)],
+      [inboxOf(inbound, turn.id), ...sessionOf(lane), ...wordsOf(inbound, lane, turn.id)],
       [],
     );
   }
@@ -112,7 +114,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice };
     const before: Change[] = [
       inboxOf(inbound, turn.id),
-      sessionOf(lane),
+      ...sessionOf(lane),
       ...wordsOf(inbound, lane, turn.id),
       { put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry },
       { drop: "timer", id: answer.question },
@@ -134,7 +136,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     return {
       changes: [
         inboxOf(inbound, turn.id),
-        sessionOf(lane),
+        ...sessionOf(lane),
         ...wordsOf(inbound, lane, turn.id),
         { put: "turn", turn: done },
         ...reply.changes,
@@ -157,7 +159,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     return {
       changes: [
         inboxOf(inbound, turn.id),
-        sessionOf(lane),
+        ...sessionOf(lane),
         ...wordsOf(inbound, lane, turn.id),
         { put: "turn", turn: asked },
       ],
@@ -215,7 +217,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     post(lane, inbound, text) {
       const reply = planReply(lane, `post-${world.id()}`, null, text, world.now());
       return {
-        changes: [inboxOf(inbound, inbound.key), sessionOf(lane), ...reply.changes],
+        changes: [inboxOf(inbound, inbound.key), ...sessionOf(lane), ...reply.changes],
         stored() {
           lane.stored = true;
           reply.stored();

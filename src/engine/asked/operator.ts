@@ -81,9 +81,13 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       if (session === null)
         throw new Fault("not-found", `There is no session ${id}. List them with \`everturn sessions\`.`);
       if (session.endedAt !== null) throw new Fault("not-possible", `Session ${id} has ended already.`);
-      await mustCommit(await succession(parts, session, world.now()));
-      const lane = lanes.laneOf(id);
-      if (lane !== null) lanes.succeed(lane);
+      const lane = await lanes.enterSession(session);
+      try {
+        await mustCommit(await succession(parts, session, world.now()));
+        if (lane.session.id === id) lanes.succeed(lane);
+      } finally {
+        lanes.leave(lane);
+      }
     },
     async resend(id) {
       const item = advanceItem(await itemOrFault(id), { type: "resent", at: world.now() });

@@ -4,13 +4,14 @@
 import type { Change } from "../../core/change.ts";
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
-import { type Arrival, decideArrival } from "../../core/lane.ts";
+import { type Arrival, type NextTurn, decideArrival, decideNextTurn } from "../../core/lane.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
-import { type Session, newSession, sessionKey, takenBy } from "../../core/session.ts";
+import { type Session, decideAccess, followerOf, newSession, sessionKey, takenBy } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { type Parts, settingsOf } from "../parts.ts";
 import { quarantine } from "./quarantine.ts";
+import { runIn } from "./running.ts";
 import { Interruption } from "../turns/interruption.ts";
 import type { Running } from "../turns/run.ts";
 
@@ -19,11 +20,15 @@ export type Lane = {
   session: Session;
   /** Whether the session's row is known to be in the store. */
   stored: boolean;
+  /** The suspended session whose place this one takes in the commit that stores it. */
+  readonly follows: SessionId | null;
   running: Running | "starting" | null;
   /** Called when what is starting runs or was let go. */
   readonly onSettled: (() => void)[];
   /** Turns wait in the store, as far as we know. */
   queued: boolean;
+  /** An interrupted turn waits for the next message, which joins it. */
+  parked: boolean;
   /** Messages on their way into the store; the lane stays in hand meanwhile. */
   entering: number;
 };
@@ -34,6 +39,8 @@ export interface Lanes {
   /** The lane of a session, also of one that was succeeded by another at its place. */
   enterSession(session: Session): Promise<Lane>;
   leave(lane: Lane): void;
+  /** Looks the session up again, after a commit was refused. */
+  refresh(lane: Lane): Promise<void>;
   /** What a new turn may do; `start-now` reserves the lane until `run` or `release`. */
   arrive(lane: Lane): Arrival;
   release(lane: Lane): void;
@@ -77,21 +84,28 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
   let isOpen = false;
   let ending = new Interruption("shutdown", "The gateway is starting");
 
-  function hold(session: Session, stored: boolean, queued: boolean): Lane {
-    const lane: Lane = { session, stored, running: null, onSettled: [], queued, entering: 0 };
+  function hold(session: Session, known: Partial<Lane> = {}): Lane {
+    const fresh = { running: null, onSettled: [], queued: false, parked: false, entering: 0 };
+    const lane: Lane = { session, stored: true, follows: null, ...fresh, ...known };
     if (session.endedAt === null) byPlace.set(session.key, lane);
     bySession.set(session.id, lane);
     return lane;
   }
 
+  async function find(from: Address, key: string): Promise<Lane> {
+    const found = await store.sessionOf(key);
+    const id = () => world.id() as SessionId;
+    if (found === null) return hold(newSession(id(), from, boot, world.now()), { stored: false });
+    if (decideAccess(found).type === "start-over") {
+      return hold(followerOf(found, id(), boot, world.now()), { stored: false, follows: found.id });
+    }
+    const waits = waitsForInput(found) ? await store.readyTurns(found.id) : [];
+    return hold(found, { parked: waits.some(({ now }) => now.state === "parked") });
+  }
+
   /** Messages of one place that come at once share one look into the store. */
   function load(from: Address, key: string): Promise<Lane> {
-    const loading = store
-      .sessionOf(key)
-      .then((found) =>
-        hold(found ?? newSession(world.id() as SessionId, from, boot, world.now()), found !== null, false),
-      )
-      .finally(() => opening.delete(key));
+    const loading = find(from, key).finally(() => opening.delete(key));
     opening.set(key, loading);
     return loading;
   }
@@ -131,17 +145,30 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     }
   }
 
+  /** Without a next message, nothing interrupted in an ended session would ever go on. */
+  function waitsForInput(session: Session): boolean {
+    return !parts.settings.recovery.autoResume && session.endedAt === null;
+  }
+
+  async function nextOf({ session }: Lane): Promise<NextTurn> {
+    if (waitsForInput(session)) return decideNextTurn(await store.readyTurns(session.id));
+    const turn = await store.nextTurn(session.id);
+    return turn === null ? { type: "nothing" } : { type: "turn", turn, joins: 0 };
+  }
+
   async function startNext(lane: Lane): Promise<void> {
     lane.queued = false;
-    const turn = await store.nextTurn(lane.session.id);
-    if (turn === null) return release(lane);
+    const next = await nextOf(lane);
+    lane.parked = next.type === "waits-for-input";
+    if (next.type !== "turn") return release(lane);
+    const { turn, joins } = next;
     const suspect = turn.now.state === "parked" && (await store.strikes(lane.session.key)) >= limits.strikesMax - 1;
     if (suspects.admit(lane, turn.id, suspect) === "after-quarantine") return release(lane);
     lane.queued = true; // there may be more behind this one
-    await claim(lane, turn);
+    await claim(lane, turn, joins);
   }
 
-  async function claim(lane: Lane, turn: Turn): Promise<void> {
+  async function claim(lane: Lane, turn: Turn, joins: number): Promise<void> {
     const journal = [...(await store.journalOf(turn.id))];
     const claimed = advanceTurn(turn, { type: "claimed", boot, at: world.now() });
     const changes: Change[] = [...ownership(lane.session, parts), { put: "turn", turn: claimed }];
@@ -156,7 +183,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     const result = await ledger.keep(changes);
     if (result === "committed") {
       lane.session = takenBy(lane.session, boot);
-      return run(lane, claimed, journal);
+      return begin(lane, claimed, journal, joins);
     }
     suspects.leave(turn.id);
     // Somebody moved the turn or the session at that very moment; the pause keeps a surprise from becoming a storm.
@@ -165,25 +192,9 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     release(lane);
   }
 
-  function run(lane: Lane, turn: Turn, journal: readonly Entry[]): void {
+  function begin(lane: Lane, turn: Turn, journal: readonly Entry[], joins: number): void {
     const { session } = lane;
-    const running: Running = {
-      turn,
-      get session() {
-        return lane.session;
-      },
-      set session(changed) {
-        lane.session = changed;
-      },
-      abort: new AbortController(),
-      steps: 0,
-      join: 0,
-      hasResult: false,
-      progressed() {
-        running.hasResult = true;
-        suspects.leave(turn.id);
-      },
-    };
+    const running = runIn(lane, turn, joins, () => suspects.leave(turn.id));
     settle(lane, running);
     parts.events.emit({ type: "turn-started", session: session.id, turn: turn.id, attempt: turn.attempt });
     if (!isOpen) running.abort.abort(ending);
@@ -223,7 +234,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     enter,
     async enterSession(session) {
       if (session.endedAt === null) return enter(session.address);
-      const lane = bySession.get(session.id) ?? hold(session, true, false);
+      const lane = bySession.get(session.id) ?? hold(session);
       lane.entering++;
       return lane;
     },
@@ -231,18 +242,29 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
       lane.entering--;
       restIfDone(lane);
     },
+    async refresh(lane) {
+      const fresh = (await store.session(lane.session.id)) ?? (await store.sessionOf(lane.session.key));
+      // Not there yet, and nobody else has taken the place.
+      if (fresh === null || fresh.id === lane.follows) return;
+      bySession.delete(lane.session.id);
+      bySession.set(fresh.id, lane);
+      lane.session = fresh;
+      lane.stored = true;
+    },
     arrive(lane) {
       const room = { open: isOpen && !suspects.held(), running: reserved, max: parts.settings.lanesMax };
-      const view = { running: lane.running !== null, queued: lane.queued || suspects.keeps(lane) };
+      const view = { running: lane.running !== null, queued: lane.queued || lane.parked || suspects.keeps(lane) };
       const arrival = decideArrival(view, room, settingsOf(parts, lane.session.address.platform).busy);
       if (arrival === "start-now") reserve(lane);
       return arrival;
     },
     release,
-    run,
+    run: (lane, turn, journal) => begin(lane, turn, journal, 0),
     queue,
     succeed(lane) {
       if (byPlace.get(lane.session.key) === lane) byPlace.delete(lane.session.key);
+      lane.session = { ...lane.session, endedAt: world.now() };
+      if (lane.parked) queue(lane);
     },
     interrupt(lane, why, which) {
       const running = runningOf(lane);
@@ -260,7 +282,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     open(waiting, held) {
       isOpen = true;
       if (held !== null) suspects.hold();
-      for (const session of waiting) queue(bySession.get(session.id) ?? hold(session, true, true));
+      for (const session of waiting) queue(bySession.get(session.id) ?? hold(session, { queued: true }));
       pick();
     },
     close(why) {
