@@ -2,14 +2,16 @@
 // --replace, first load and check everything and only then wait for the home, so that nobody is without a gateway for
 // longer than it takes to open the store. The lock goes last.
 
+import { existsSync, readFileSync } from "node:fs";
 import type { Output } from "./cli/print.ts";
 import { wrongConfig } from "./cli/wrong-config.ts";
-import { environment, loadConfig, systemInput } from "./config/load.ts";
+import { type Environment, enterGateway, environment, loadConfig, systemInput } from "./config/load.ts";
 import { type Paths, findHome } from "./config/paths.ts";
 import { Fault } from "./core/fault.ts";
 import { type SupervisorKind, exitCodes, reportedCode } from "./core/lifecycle.ts";
 import { type Claim, prepareHome, takeHome } from "./home.ts";
 import { readStateFile } from "./host/identity.ts";
+import { supervisorOf } from "./host/supervised.ts";
 import { openHandover, tellPredecessor } from "./run/handover.ts";
 import { loadCode } from "./run/parts.ts";
 import { outfit, serve } from "./run/serve.ts";
@@ -32,11 +34,11 @@ const stayDown: ReadonlySet<string> = new Set([
 ]);
 
 export async function runGateway(options: RunOptions): Promise<number> {
-  const env = { ...environment() };
+  const env = environment();
   const isSuccessor = env["EVERTURN_SUCCESSOR"] === "1";
-  const supervisor: SupervisorKind | null = null;
+  const supervisor = findSupervisor(env);
   try {
-    return await run(options, { env, isSuccessor, supervisor });
+    return await run(options, { isSuccessor, supervisor });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (isSuccessor) await tellPredecessor({ why: error.message });
@@ -50,14 +52,30 @@ function codeFor({ code }: Fault): number {
   return stayDown.has(code) ? exitCodes.config : exitCodes.unexpected;
 }
 
+function findSupervisor(env: Environment): SupervisorKind | null {
+  const { pid, ppid, platform } = process;
+  return supervisorOf({ env, pid, ppid, parentName: nameOf(ppid), platform });
+}
+
+/** Null where the system does not tell. */
+function nameOf(pid: number): string | null {
+  try {
+    return process.platform === "linux" ? readFileSync(`/proc/${pid}/comm`, "utf8").trim() : null;
+  } catch (error) {
+    // It ended in between.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
 type Circumstances = {
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly isSuccessor: boolean;
   readonly supervisor: SupervisorKind | null;
 };
 
-async function run(options: RunOptions, { env, isSuccessor, supervisor }: Circumstances): Promise<number> {
-  const input = systemInput(options.home);
+async function run(options: RunOptions, { isSuccessor, supervisor }: Circumstances): Promise<number> {
+  const env = enterGateway(findHome(systemInput(options.home)));
+  const input = { ...systemInput(options.home), env };
   // Whatever is made from here on is for this user only.
   process.umask(0o077);
   const isOpenToOthers = prepareHome(findHome(input));
@@ -98,7 +116,6 @@ async function run(options: RunOptions, { env, isSuccessor, supervisor }: Circum
 /** Checks the store without touching it, and finds the port of whoever serves now. */
 async function isReadyToFollow(paths: Paths): Promise<{ readonly port: number | null }> {
   const { openSqliteArchive } = await import("./stores/sqlite/index.ts");
-  const { existsSync } = await import("node:fs");
   if (existsSync(paths.store)) openSqliteArchive(paths.store).close();
   const url = (await readStateFile(paths.state))?.url ?? null;
   return { port: url === null ? null : Number(new URL(url).port) };

@@ -1,5 +1,5 @@
 // File and environment to a Config, or all faults at once. The only reader of the process's environment.
-// Never changes the environment, never prints, and loads the YAML parser only when there is a config.yaml.
+// Never prints, and loads the YAML parser only when there is a config.yaml.
 
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -110,6 +110,26 @@ export function systemInput(home?: string): ConfigInput {
 
 export function environment(): Environment {
   return process.env;
+}
+
+/** Said by one of our processes to another; they configure nothing, and whatever a gateway starts must not inherit them. */
+export const privateNames: ReadonlySet<string> = new Set([
+  "EVERTURN_SUCCESSOR",
+  "EVERTURN_ATTENDED",
+  "EVERTURN_DETACHED",
+  "EVERTURN_SUPERVISOR",
+  "EVERTURN_INSIDE",
+]);
+
+/**
+ * From now on this process is a gateway: what it starts knows that it runs inside of this home, and is told nothing that
+ * was meant for the gateway alone. The answer is the environment as it was.
+ */
+export function enterGateway(home: string): Environment {
+  const before = { ...process.env };
+  for (const name of privateNames) delete process.env[name];
+  process.env["EVERTURN_INSIDE"] = home;
+  return before;
 }
 
 function userHome(): string | null {

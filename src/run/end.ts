@@ -2,10 +2,10 @@
 // start finds what it should say, others find how it ended, and the marker that asked for it goes. Every step runs,
 // whatever became of the one before; what failed is told together.
 
-import { rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import type { Paths } from "../config/paths.ts";
 import { sentenceOf } from "../core/fault.ts";
-import type { StopIntent } from "../core/lifecycle.ts";
+import type { StopIntent, SupervisorKind } from "../core/lifecycle.ts";
 import type { ProcessIdentity } from "../host/identity.ts";
 import { judgeMarker, markerKinds, readMarkerNow, removeMarker } from "../host/markers.ts";
 import type { World } from "../ports/world.ts";
@@ -19,12 +19,14 @@ export type EndParts = {
   readonly boot: { readonly id: string };
   readonly board: Board;
   readonly handover: Handover;
+  readonly supervisor: SupervisorKind | null;
 };
 
 /** Whether the supervisor was told to start the next life at once. */
 export async function finalWrites(intent: StopIntent, parts: EndParts): Promise<"launched" | "not launched"> {
   const { world, paths, self, board, handover } = parts;
   const troubles: string[] = [];
+  let launched: "launched" | "not launched" = "not launched";
   const step = async (what: string, work: () => unknown) => {
     try {
       await work();
@@ -38,9 +40,21 @@ export async function finalWrites(intent: StopIntent, parts: EndParts): Promise<
     // Another gateway serves already, so this file is about that one.
     step("the state file", () => (isFenced(intent) ? undefined : sayLast(intent, board))),
     step("the marker that asked for it", () => removeOwnMarkers(paths, self, world.now())),
+    step("the short way back under systemd", async () => {
+      if (intent.class !== "restart" || parts.supervisor !== "systemd") return;
+      await launchShortcut(self);
+      launched = "launched";
+    }),
   ]);
   if (troubles.length > 0) world.log("warn", "the end was not quite as it should be", { troubles });
-  return "not launched";
+  return launched;
+}
+
+/** Systemd pauses between two starts; a unit of its own that only waits for our end does not. */
+async function launchShortcut(self: ProcessIdentity): Promise<void> {
+  const { launchRestartShortcut } = await import("../host/supervised.ts");
+  const answer = await launchRestartShortcut({ self, cgroup: await readFile("/proc/self/cgroup", "utf8") });
+  if (answer.type === "not-launched") throw new Error(answer.why);
 }
 
 function sayLast(intent: StopIntent, board: Board): Promise<void> {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { environment } from "../config/load.ts";
+import { environment, privateNames } from "../config/load.ts";
 import type { Paths } from "../config/paths.ts";
 import type { Config } from "../config/schema.ts";
 import { secretsOf } from "../config/secret.ts";
@@ -111,14 +111,6 @@ export function configHash(paths: Paths, env: Readonly<Record<string, string | u
   for (const [name, text] of own.toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}=${text}\n`);
   return hash.digest("hex").slice(0, 32);
 }
-
-/** Said by one process to another; they configure nothing. */
-export const privateNames: ReadonlySet<string> = new Set([
-  "EVERTURN_SUCCESSOR",
-  "EVERTURN_ATTENDED",
-  "EVERTURN_DETACHED",
-  "EVERTURN_INSIDE",
-]);
 
 function textOf(file: string): string {
   try {

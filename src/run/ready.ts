@@ -2,6 +2,7 @@
 // anything up, at what its owner should know.
 
 import { flushCompileCache } from "node:module";
+import { sentenceOf } from "../core/fault.ts";
 import { homesOf } from "../core/notice.ts";
 import type { Control } from "../control/server.ts";
 import type { Gateway } from "../ports/gateway.ts";
@@ -33,6 +34,25 @@ export async function greet(parts: Ready): Promise<void> {
     output.out(line);
   flushCompileCache();
   await tellHomes(parts);
+  // Nobody waits for it.
+  if (supervisor !== null) void warnOfService(parts);
+}
+
+/** What the supervisor's own files say about us, where that is not what it should be. */
+async function warnOfService({ config, paths, env, world }: Ready): Promise<void> {
+  const { drainSeconds } = config.gateway;
+  try {
+    const [{ checkStopTiming }, { unitDrift }, { here }] = await Promise.all([
+      import("../host/forensics/timing.ts"),
+      import("../services/drift.ts"),
+      import("../services/verbs.ts"),
+    ]);
+    const drift = await unitDrift({ ...here(paths.home), env }, drainSeconds);
+    const timing = await checkStopTiming({ env, drainSeconds });
+    for (const warning of [drift, timing?.warning ?? null]) if (warning !== null) world.log("warn", warning);
+  } catch (error) {
+    world.log("debug", "the service could not be looked at", { why: sentenceOf(error) });
+  }
 }
 
 async function tellHomes({ paths, config, gate, world }: Ready): Promise<void> {

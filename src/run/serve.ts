@@ -14,7 +14,8 @@ import { type StopIntent, type SupervisorKind, exitCodeOf, exitCodes } from "../
 import type { Boot } from "../core/recovery.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
 import { narrate } from "../narrate.ts";
-import type { Gateway } from "../ports/gateway.ts";
+import { type Watch, watchMarkers } from "../host/watcher.ts";
+import type { Gateway, GatewayState } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
@@ -95,8 +96,13 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
     stop: (intent) => gate.stop(intent),
     restart: (intent) => void restart(gate, intent, world),
   });
+  const watching = watch(parts, gate);
+  open.defer(() => watching.stop());
   const booted = await Promise.race([gate.ready.then(() => "ready" as const), running.then(() => "ended" as const)]);
-  if (booted === "ready") await greet({ ...parts, gate, control, store, storeMs });
+  if (booted === "ready") {
+    watching.look();
+    await greet({ ...parts, gate, control, store, storeMs });
+  }
 
   const ending = await running;
   stopped.asked(ending.askedAt);
@@ -144,6 +150,20 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   url = control.url;
   open.defer(() => control.close());
   return { gate, control };
+}
+
+/** A marker asks as a signal does, on systems that have no signals too. */
+function watch({ paths, self, world, asks }: Living, gate: Gateway): Watch {
+  const isIn = (...states: readonly GatewayState[]) => states.includes(gate.status().state);
+  return watchMarkers({
+    files: paths,
+    self,
+    isOpen: () => isIn("running", "degraded"),
+    isDraining: () => isIn("draining", "stopped"),
+    fire: () => asks.marked(),
+    log: world.log,
+    now: () => world.now(),
+  });
 }
 
 /** Who ends may hold the port for a moment longer than the home; and where any port would do, pages stay where they are. */
