@@ -38,6 +38,7 @@ const rules: readonly Rule[] = [
   { pattern: /^\s*count to (\d+)( slowly)?/i, answer: count },
   { pattern: /\brun a slow tool\b/i, answer: runTools },
   { pattern: /\bask me\b/i, answer: ask },
+  { pattern: /\brestart (?:yourself|the gateway)\b/i, answer: restart },
   {
     pattern: /^\s*remind me in (\d+) ?(s|seconds?|m|minutes?|h|hours?)\b(?: (?:to|that|about))?\s*(.*)$/is,
     answer: remind,
@@ -110,6 +111,18 @@ async function ask(job: AgentJob): Promise<Step> {
   return final(`You chose **${answered.choice}**. I would have waited for days, through any restart.`);
 }
 
+async function restart(job: AgentJob, _found: RegExpExecArray, options: EchoOptions): Promise<Step> {
+  const ended = job.journal.findLast((entry) => entry.type === "tool-ended");
+  if (ended?.type === "tool-ended") {
+    const { result } = ended;
+    if (result.type === "ok") return final("I restarted the gateway, and here I am again.");
+    return final(`I could not restart the gateway: ${result.why}`);
+  }
+  if (options.restart === undefined) return final("I cannot restart the gateway from here.");
+  job.draft("Restarting the gateway…");
+  return { type: "said", text: "", calls: [{ call: "1", tool: "restart_gateway", input: {} }], final: false };
+}
+
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 async function remind(job: AgentJob, found: RegExpExecArray): Promise<Step> {
@@ -141,6 +154,7 @@ const introduction = [
   "- `run a slow tool`",
   "- `ask me`",
   "- `remind me in 20 seconds to stretch`",
+  "- `restart yourself`",
   "- `show me markdown`",
 ].join("\n");
 
