@@ -137,6 +137,8 @@ export function lasting(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-export function megabytes(bytes: number): string {
-  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} kB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+export function sizeText(bytes: number): string {
+  const mega = bytes / 1024 / 1024;
+  if (mega < 1) return `${Math.ceil(bytes / 1024)} kB`;
+  return mega < 1024 ? `${mega.toFixed(1)} MB` : `${(mega / 1024).toFixed(1)} GB`;
 }

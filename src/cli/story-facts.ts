@@ -52,6 +52,7 @@ export function endFacts(boot: Boot, next: Boot | null, end: End, around: Around
   const { stop, story } = boot;
   return [
     ...(stop === null ? deathFacts(boot, next, around) : stopFacts(stop)),
+    ...runningFacts(stop?.context ?? {}, story.phases ?? []),
     ...evidenceFacts(story),
     ...phaseFacts(story.phases ?? []),
     ...(end === "cut-short" ? ([["cut short", "what it held was taken up at the next start"]] as const) : []),
@@ -89,7 +90,6 @@ function stopFacts(stop: StopFacts): Facts {
     ...(signal === null ? [] : ([["signal", signal]] as const)),
     ...(parent === null ? [] : ([["parent", parentText(parent)]] as const)),
     ...(expected || stop.class === "fault" ? [] : ([["likely", likely(signal, systemd)]] as const)),
-    ...runningFacts(context),
   ];
 }
 
@@ -100,11 +100,15 @@ function likely(signal: string | null, systemd: boolean): string {
   return "another process sent it (`kill`, a supervisor, a container that was stopped); `everturn gateway stop` announces a stop";
 }
 
-function runningFacts(context: Readonly<Record<string, unknown>>): Facts {
-  const running = context["running"] ?? context["active_agents"];
-  if (typeof running === "number") return [["running", `${turns(running)} when it was asked`]];
-  if (Array.isArray(running)) return [["running", `${turns(running.length)} when it was asked`]];
-  return [];
+/** What was being done when it was asked, and what became of it. */
+function runningFacts(context: Readonly<Record<string, unknown>>, phases: readonly Phase[]): Facts {
+  const drain = phases.find((one) => one.name === "drain")?.facts ?? context;
+  const { running, finished, left } = drain;
+  if (typeof running !== "number") return [];
+  if (running === 0) return [["running", "nothing when it was asked"]];
+  const known = typeof finished === "number" && typeof left === "number";
+  const fate = known ? `; ${finished} finished in time, ${left} interrupted, to go on at the next start` : "";
+  return [["running", `${turns(running)} when it was asked${fate}`]];
 }
 
 function markerText(context: Readonly<Record<string, unknown>>): string | null {

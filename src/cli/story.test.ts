@@ -37,7 +37,7 @@ const next = (row: Row = {}): Boot =>
 const shell = { pid: 7, name: "bash", cmdline: "-bash" };
 const sigterm = { signal: "SIGTERM", signal_num: 15, pid: 41, parent: shell, under_systemd: false };
 const phases = [
-  { name: "drain", ms: 5_000, facts: { timed_out: true, active_at_start: 2 } },
+  { name: "drain", ms: 5_000, facts: { running: 2, finished: 1, left: 1, timed_out: true } },
   { name: "total", ms: 5_240 },
 ];
 
@@ -71,20 +71,22 @@ const cases: readonly Case[] = [
       ["who asked", "`everturn gateway stop` asked for it; marker written by pid 99"],
       ["signal", "SIGTERM"],
       ["parent", "bash, pid 7: -bash"],
-      ["phase", "drain 5.0 s (timed_out=true, active_at_start=2)"],
+      ["running", "2 turns when it was asked; 1 finished in time, 1 interrupted, to go on at the next start"],
+      ["phase", "drain 5.0 s (running=2, finished=1, left=1, timed_out=true)"],
       ["phase", "total 5.2 s"],
       ["exit code", "0: stopped as asked; no supervisor starts it again"],
     ],
   },
   {
     name: "Ctrl-C",
-    rows: [boot("b1", { stop: { by: "signal", context: { ...sigterm, signal: "SIGINT" } } })],
+    rows: [boot("b1", { stop: { by: "signal", context: { ...sigterm, signal: "SIGINT", running: 0 } } })],
     end: "stopped",
     headline: "Stopped on purpose 14:20 (10 min ago), after 1 h: Ctrl-C (SIGINT).",
     facts: [
       ["who asked", "Ctrl-C (SIGINT)"],
       ["signal", "SIGINT"],
       ["parent", "bash, pid 7: -bash"],
+      ["running", "nothing when it was asked"],
     ],
   },
   {

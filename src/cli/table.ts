@@ -164,6 +164,19 @@ export const commands: readonly Command[] = [
     load: async () => (await import("./commands/logs.ts")).logs,
   },
   {
+    words: ["doctor"],
+    takes: [],
+    summary: "look for everything that can be wrong with a home, and say what to do",
+    options: {
+      ...json,
+      fix: {
+        type: "boolean",
+        summary: "put right what can be without asking: permissions, stale markers, a service that is out of date",
+      },
+    },
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  {
     words: ["backup"],
     takes: ["file"],
     summary: "copy the store into a new file while it is in use, and read the copy back",

@@ -23,6 +23,29 @@ const madeUp: Readonly<Record<number, string>> = {
   0x1cd1: "devpts",
 };
 
+/** What statfs calls them; others are told by their number. */
+const names: Readonly<Record<number, string>> = {
+  ...madeUp,
+  0xef53: "ext4",
+  0x58465342: "xfs",
+  0x9123683e: "btrfs",
+  0x2fc12fc1: "zfs",
+  0xf2f52010: "f2fs",
+  0x01021994: "tmpfs",
+  0x858458f6: "ramfs",
+  0x794c7630: "overlay",
+  0x65735546: "fuse",
+  0x01021997: "9p",
+  0x6969: "nfs",
+  0x517b: "smb",
+  0xff534d42: "cifs",
+  0xfe534d42: "smb2",
+};
+
+export function fileSystemName(magic: number): string {
+  return names[magic] ?? `0x${magic.toString(16)}`;
+}
+
 /** Null when nothing speaks against it. */
 export function judgeGround(home: string, { path, isFolder, magic }: Ground): Fault | null {
   const todo = "Set EVERTURN_HOME (or --home) to a folder on a local disk.";

@@ -1,54 +1,109 @@
-// `everturn gateway status`: what the running gateway does.
+// `everturn gateway status`: what the running gateway does; with --deep also how its platforms, store and disk are, who
+// holds the lock, and whether its service is as it should be. The deep look works without a gateway as well.
 
 import { Fault } from "../../core/fault.ts";
 import type { StatusReply } from "../../control/protocol.ts";
+import { checkLines } from "../commands/doctor.ts";
+import { type Told, checks, examine } from "../doctor/checks.ts";
+import type { Findings } from "../doctor/findings.ts";
+import { lookAround } from "../doctor/look.ts";
 import { type Context, reachGateway, show } from "../context.ts";
-import { facts, lasting, megabytes, paint, table, when } from "../print.ts";
+import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
+import { livesOf } from "../story.ts";
+import { progressLines, progressOf } from "./progress.ts";
 
 export async function status(context: Context): Promise<number> {
+  const deep = context.flags["deep"] === true ? await lookDeep(context) : null;
   try {
     const client = reachGateway(context);
     const reply = await client.get<StatusReply>("/api/status");
-    return show(context, { ...reply, url: client.url, link: client.link }, (value) => toText(context, value));
+    const told = { ...reply, url: client.url, link: client.link };
+    return show(context, deep === null ? told : { ...told, deep }, () =>
+      [toText(context, told), ...deepText(context, deep)].join("\n\n"),
+    );
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    if (context.flags["json"] === true) context.output.out(JSON.stringify({ state: "stopped", reason: error.message }));
+    const { output, flags } = context;
+    const found = { state: "stopped", reason: error.message, ...(deep === null ? {} : { deep }) };
+    if (flags["json"] === true) output.out(JSON.stringify(found));
+    else for (const text of deepText(context, deep)) output.out(text);
     throw error;
   }
 }
 
+type Deep = {
+  readonly checks: readonly Told[];
+  readonly answeredMs: number | null;
+  readonly platforms: NonNullable<Findings["gateway"]>["platforms"];
+};
+
+async function lookDeep(context: Context): Promise<Deep> {
+  const found = await lookAround(context);
+  return {
+    checks: examine(
+      found,
+      checks.filter((one) => one.deep),
+    ),
+    answeredMs: found.gateway?.answeredMs ?? null,
+    platforms: found.gateway?.platforms ?? [],
+  };
+}
+
+function deepText({ output }: Context, deep: Deep | null): readonly string[] {
+  if (deep === null) return [];
+  const ok = { level: "ok", todo: null, fix: null } as const;
+  const answer: readonly Told[] =
+    deep.answeredMs === null ? [] : [{ ...ok, name: "control", what: `answers in ${Math.round(deep.answeredMs)} ms` }];
+  const platforms = deep.platforms.map(
+    ({ name, up, why }): Told =>
+      up
+        ? { ...ok, name, what: "connected" }
+        : { ...ok, level: "warning", name, what: `not connected${why === null ? "" : `: ${oneLine(why)}`}` },
+  );
+  return [checkLines(output, [...answer, ...platforms, ...deep.checks]).join("\n")];
+}
+
 function toText(context: Context, status: StatusReply & { readonly link: string }): string {
   const { output } = context;
+  const now = context.now();
   const { turns, items } = status.counts;
-  const colour = status.state === "running" ? "green" : "yellow";
-  const state = paint(output, colour, status.state) + (status.reason === null ? "" : `: ${status.reason}`);
-  const taken = status.recovered.turns + status.recovered.items > 0;
   const lines = facts(
     [
-      ["state", state],
+      ["state", stateText(context, status)],
       ["web chat", status.link],
       [
         "version",
-        `${status.version}, pid ${status.pid}, up ${lasting(status.uptimeSeconds * 1000)}, ${megabytes(status.memoryBytes)}`,
+        `${status.version}, pid ${status.pid}, up ${lasting(status.uptimeSeconds * 1000)}, ${sizeText(status.memoryBytes)}`,
       ],
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
       ["platforms", status.platforms.map(platformText).join(", ") || "none"],
-      ...(taken
-        ? ([
-            [
-              "took over",
-              `unfinished turns: ${status.recovered.turns}, replies: ${status.recovered.items}, from the last run`,
-            ],
-          ] as const)
-        : []),
+      ...recoveredLine(status),
+      ...lastStopLine(status, now),
     ],
     output,
   );
+  if (status.draining !== null) return `${lines}\n\n${progressLines(progressOf(status, now)).join("\n")}`;
   if (status.running.length === 0) return lines;
-  const now = context.now();
   const rows = status.running.map((one) => [one.turn, one.session, String(one.steps), when(one.startedAt, now)]);
   return `${lines}\n\n${table(["TURN", "SESSION", "STEPS", "STARTED"], rows, output)}`;
+}
+
+function stateText({ output }: Context, { state, reason, safeMode }: StatusReply): string {
+  if (safeMode)
+    return `${paint(output, "red", "in safe mode")}: ${reason ?? "it died too often before it was ready"}. \`everturn why\` tells more, \`everturn gateway resume\` tries again.`;
+  return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
+}
+
+function recoveredLine({ recovered: { turns, items } }: StatusReply): readonly (readonly [string, string])[] {
+  return turns + items === 0 ? [] : [["took over", `unfinished turns: ${turns}, replies: ${items}, from the last run`]];
+}
+
+/** How the life before this one ended. */
+function lastStopLine({ boots, boot }: StatusReply, now: number): readonly (readonly [string, string])[] {
+  const machine = boots.find((one) => one.id === boot)?.machine ?? "";
+  const before = livesOf(boots, { now, alive: boot, machine }).find((one) => one.boot !== boot);
+  return before === undefined ? [] : [["last stop", before.headline]];
 }
 
 function platformText(one: StatusReply["platforms"][number]): string {

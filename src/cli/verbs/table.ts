@@ -46,7 +46,10 @@ export const gatewayCommands: readonly Command[] = [
     words: ["gateway", "status"],
     takes: [],
     summary: "what the running gateway does, and the link to its web chat",
-    options: json,
+    options: {
+      ...json,
+      deep: { type: "boolean", summary: "look at platforms, store, disk, lock, markers and service as well" },
+    },
     load: async () => (await import("./status.ts")).status,
   },
   {
