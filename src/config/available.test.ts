@@ -31,8 +31,6 @@ test("each thing that this version cannot do is refused, and its key is one of t
     "control.host": "'::'",
     "control.auth": "password",
     "platforms.telegram": "{ token: abc }",
-    "recovery.afterCrash": "suspend",
-    "recovery.autoResume": "false",
     "sessions.reset": "{ idleMinutes: 5 }",
     "store.url": "postgres://host/db",
   };

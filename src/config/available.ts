@@ -30,8 +30,6 @@ export const notYet: readonly NotYet[] = [
   { key: "platforms.telegram", todo: "remove it" },
   { key: "control.host", refused: isElsewhere, todo: "write 127.0.0.1 or remove it" },
   { key: "control.auth", refused: is("password", "header"), todo: "write token or remove it" },
-  { key: "recovery.afterCrash", refused: is("suspend"), todo: "write resume or remove it" },
-  { key: "recovery.autoResume", refused: is(false), todo: "write true or remove it" },
   { key: "sessions.reset", refused: (value) => typeof value === "object", todo: "write never or remove it" },
   { key: "store.url", refused: isPostgres, todo: "write sqlite or remove it" },
 ];

@@ -130,7 +130,7 @@ log: { level: inof, format: }
 sessions: []
 store: { url: "postgres://ann:pw@x/y" }
 agent: { backend: modl, apiKey: "\${KEY}" }
-recovery: { autoResume: "yes", afterCrash: suspend }
+recovery: { autoResume: "yes", afterCrash: suspended }
 `;
   const dotenv = "A=1\nnonsense\nEVERTURN_LOG__LEVELS=loud\n";
   const env = { EVERTURN_CONTROL_PORT: "5", EVERTURN_PLATFORMS__TERMINAL__BUSY: "never", EVERTURN_NOPE__X: "1" };
@@ -150,7 +150,7 @@ recovery: { autoResume: "yes", afterCrash: suspend }
     '/h/config.yaml, line 17: store.url is "postgres://ann:[secret]@x/y", which is not available in this version; write sqlite or remove it',
     "/h/config.yaml, line 18: agent.apiKey is not available in this version; remove it",
     '/h/config.yaml, line 18: agent.backend must be echo, model or acp, but is "modl"; correct or remove it',
-    '/h/config.yaml, line 19: recovery.afterCrash is "suspend", which is not available in this version; write resume or remove it',
+    '/h/config.yaml, line 19: recovery.afterCrash must be resume or suspend, but is "suspended"; did you mean suspend?',
     '/h/config.yaml, line 19: recovery.autoResume must be true or false, but is "yes"; write true',
     "/h/.env, line 2: this line is not NAME=value; correct it, or begin it with # to leave it out",
     "EVERTURN_LOG__LEVELS in /h/.env, line 3: log.levels is not known; did you mean level?",
@@ -293,4 +293,9 @@ test("without a config.yaml the YAML parser is not loaded", async () => {
   assert.equal((await run()).stdout.trim(), "loaded true false");
   await writeFile(join(home, "config.yaml"), "control: { port: 0 }\n");
   assert.equal((await run()).stdout.trim(), "loaded true true");
+});
+
+test("what becomes of interrupted work can be chosen", async () => {
+  const { recovery } = await configOf({ yaml: "recovery: { afterCrash: suspend, autoResume: false }\n" });
+  assert.deepEqual(recovery, { afterCrash: "suspend", autoResume: false });
 });

@@ -48,7 +48,7 @@ async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[])
     );
     if (turn.now.state !== "done") return false;
     const { outcome } = turn.now;
-    return doubtful || outcome === "cancelled" || (outcome === "failed" && told.ends >= limits.strikesMax);
+    return doubtful || outcome === "cancelled" || (outcome === "failed" && interruptions(told) >= limits.strikesMax);
   }
   return false;
 }
@@ -86,9 +86,15 @@ function wasStopped({ story }: Told, said: Said): boolean {
   return story.said.some((one) => one.server === said.server && one.chat === said.chat && ends(one.text));
 }
 
-/** After three deaths that nobody else can have caused; a poisonous turn takes no innocent one with it. */
+/** After three ends that nobody else can have caused; a poisonous turn takes no innocent one with it. */
 function mayBeGivenUp(told: Told, said: Said): boolean {
-  return said.acts.some((act) => deadly.has(act)) || told.ends - told.poisonings >= limits.strikesMax;
+  if (told.story.recovery.afterCrash === "suspend" && told.ends > 0) return true;
+  return said.acts.some((act) => deadly.has(act)) || interruptions(told) - told.poisonings >= limits.strikesMax;
+}
+
+/** Deaths and stops: both count for a turn that gets nowhere. */
+function interruptions(told: Told): number {
+  return told.ends + told.stopMs.length;
 }
 
 /** Parts of a long answer arrive all, and each after the one before. */
@@ -117,8 +123,9 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
 /** Replies of one chat come in the order of its messages; a turn that waited for an answer lets others pass. */
 function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly string[] {
   const found: string[] = [];
-  // Of messages that came at the same moment none is the first.
-  if (on.habits.parallel > 1) return found;
+  // Of messages that came at the same moment none is the first; and where many sessions may have started over, neither.
+  if (on.habits.parallel > 1 || interruptions(told) >= limits.strikesMax) return found;
+  if (told.story.recovery.afterCrash === "suspend") return found;
   const asked = told.story.said.filter(
     (one) => one.server === on.name && one.text === undefined && !one.acts.includes("ask"),
   );

@@ -67,6 +67,20 @@ export const stories: Readonly<Record<string, Story>> = {
       { ...say(90, "a", "status"), text: "/status" },
     ],
   },
+  "interrupted turns that wait for their user": {
+    ...plainStory,
+    seed: 10,
+    servers: keyed,
+    recovery: { afterCrash: "resume", autoResume: false },
+    said: [say(0, "a", "m1", "once", "say"), say(30, "a", "m2"), say(40, "b", "m3", "ask", "say")],
+  },
+  "sessions that start over after a crash": {
+    ...plainStory,
+    seed: 11,
+    servers: keyed,
+    recovery: { afterCrash: "suspend", autoResume: true },
+    said: [say(0, "a", "m1", "say", "once"), say(20, "a", "m2"), say(30, "b", "m3", "ask"), say(200, "a", "m4")],
+  },
   "a platform without keys": {
     ...plainStory,
     seed: 8,
@@ -109,6 +123,11 @@ export function invent(seed: number): Story {
   const from = roll.between(0, 1_000);
   const diskFull = roll.chance(0.2) ? [{ from, to: from + roll.between(50, 3_000) }] : [];
   const busy = roll.pick(["queue", "queue", "steer", "interrupt"] as const);
+  const [lanesMax, drainMs] = [roll.between(1, 8), roll.pick([0, 0, 200])];
+  const recovery = {
+    afterCrash: roll.chance(0.15) ? ("suspend" as const) : ("resume" as const),
+    autoResume: !roll.chance(0.2),
+  };
   return {
     seed,
     servers,
@@ -117,7 +136,8 @@ export function invent(seed: number): Story {
     stops,
     diskFull,
     busy,
-    lanesMax: roll.between(1, 8),
-    drainMs: roll.pick([0, 0, 200]),
+    lanesMax,
+    drainMs,
+    recovery,
   };
 }

@@ -2,7 +2,7 @@
 // until everything said has been answered. Time is virtual; the seed is the story.
 
 import { newBoot } from "../core/recovery.ts";
-import { defaultPlatformSettings } from "../engine/parts.ts";
+import { type RecoverySettings, defaultPlatformSettings } from "../engine/parts.ts";
 import type { BootId, Instant } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
 import type { Inbound } from "../core/message.ts";
@@ -37,6 +37,7 @@ export type Story = {
   readonly busy: BusyPolicy;
   readonly lanesMax: number;
   readonly drainMs: number;
+  readonly recovery: RecoverySettings;
 };
 
 export const plainStory: Omit<Story, "seed" | "servers" | "said"> = {
@@ -46,6 +47,7 @@ export const plainStory: Omit<Story, "seed" | "servers" | "said"> = {
   busy: "queue",
   lanesMax: 8,
   drainMs: 0,
+  recovery: { afterCrash: "resume", autoResume: true },
 };
 
 /** Everything that is known after a story. */
@@ -93,6 +95,7 @@ function setStage(story: Story, store: FullStore) {
   let saidCount = 0;
   let now: { readonly life: Life; readonly gateway: Gateway } | null = null;
   let checks = 0;
+  let nudgedAt = 0;
   let quiet = false;
 
   const power: Power = { commits: 0, owner: null, full: false, cuts: [...story.cuts], onCut, onBreach };
@@ -129,7 +132,7 @@ function setStage(story: Story, store: FullStore) {
       settings: {
         drainMs: story.drainMs,
         lanesMax: story.lanesMax,
-        recovery: { afterCrash: "resume", autoResume: true },
+        recovery: story.recovery,
         platforms: Object.fromEntries(
           servers.map(({ name }) => [name, { ...defaultPlatformSettings, busy: story.busy }]),
         ),
@@ -198,9 +201,22 @@ function setStage(story: Story, store: FullStore) {
       servers.some((one) => one.unacknowledged() > 0) || saidCount < story.said.length || now === null || power.full;
     if (busy) return;
     void store.counts().then(({ turns, items, timers }) => {
-      const open = turns.queued + turns.running + turns.waiting + turns.parked + items.pending + items.sending + timers;
-      quiet = open === 0 && now?.gateway.status().state === "running";
+      const open = turns.queued + turns.running + turns.waiting + items.pending + items.sending + timers;
+      quiet = open + turns.parked === 0 && now?.gateway.status().state === "running";
+      if (open === 0 && turns.parked > 0 && !story.recovery.autoResume) void nudge();
     });
+  }
+
+  /** A user whose turn waits for the next message sends one after a while. */
+  async function nudge(): Promise<void> {
+    if (clock.now() < nudgedAt + 1_000) return;
+    nudgedAt = clock.now();
+    for (const { input } of await store.turns({ state: "parked", limit: 1_000 })) {
+      const { platform, chat } = input.from;
+      const body = { kind: "text", text: script("nudge", []), files: [] } as const;
+      const inbound = inboundOf(platform, chat, `nudge-${chat}-${nudgedAt}`, body);
+      servers.find((one) => one.name === platform)?.say(inbound);
+    }
   }
 
   return {
