@@ -183,6 +183,13 @@ export const commands: readonly Command[] = [
     options: json,
     load: async () => (await import("./commands/backup.ts")).backup,
   },
+  {
+    words: ["restore"],
+    takes: ["file"],
+    summary: "put a backup in the place of the store, which is kept beside it; not while a gateway runs",
+    options: json,
+    load: async () => (await import("./commands/restore.ts")).restore,
+  },
 ];
 
 /** What a group alone means. */

@@ -66,3 +66,8 @@ export function pathsIn(home: string): Paths {
     logs: join(home, "logs"),
   };
 }
+
+/** The log and the index that SQLite may keep beside a database; without them a database may lack its newest changes. */
+export function besideStore(file: string): readonly string[] {
+  return [`${file}-wal`, `${file}-shm`];
+}

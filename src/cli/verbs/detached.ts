@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { environment } from "../../config/load.ts";
 import type { Paths } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import { exitCodes } from "../../core/lifecycle.ts";
 import { readJsonLine } from "../../log/json.ts";
 import { prettyLine } from "../../log/pretty.ts";
+import { runningGateway } from "../../services/announce.ts";
 import { plainText } from "../print.ts";
 import type { Hopeless } from "./ready.ts";
 
@@ -31,7 +33,15 @@ export function startDetached(paths: Paths): Hopeless {
   child.once("error", (error) => (ended = `It could not be started: ${error.message}.`));
   child.once("exit", (code, signal) => (ended = `It ended with ${signal ?? `code ${code}`}.`));
   child.unref();
-  return { everyMs: 0, why: () => (ended === null ? null : `${lastWords(file, from)}${ended}`) };
+  return {
+    everyMs: 0,
+    async why() {
+      // Another one that started at the same moment was faster, which is just as good.
+      if (ended === null || (child.exitCode === exitCodes.served && (await runningGateway(paths)) !== null))
+        return null;
+      return `${lastWords(file, from)}${ended}`;
+    },
+  };
 }
 
 function openOutput(file: string, paths: Paths): { readonly handle: number; readonly from: number } {

@@ -2,10 +2,12 @@
 // started when it is ready; otherwise what it said itself is the answer.
 
 import { existsSync } from "node:fs";
+import { loadConfig, systemInput } from "../../config/load.ts";
 import { writeDesiredState } from "../../host/identity.ts";
 import { giveTo } from "../../services/files.ts";
 import { carryOut } from "../../services/verbs.ts";
-import { type Context, show } from "../context.ts";
+import { type Context, show, textFlag } from "../context.ts";
+import { wrongConfig } from "../wrong-config.ts";
 import { startDetached } from "./detached.ts";
 import { type Scene, sceneOf } from "./gateway.ts";
 import { type Ready, downUnder, readyText, untilReady } from "./ready.ts";
@@ -20,6 +22,8 @@ export async function start(context: Context): Promise<number> {
 
 /** Starts one where none runs, and waits until it is ready. */
 export async function begin(context: Context, { paths, all, service }: Scene): Promise<Ready> {
+  const loaded = await loadConfig(systemInput(textFlag(context, "home")));
+  if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
   if (existsSync(paths.state)) {
     await writeDesiredState(paths.state, "running");
     await giveTo(paths.state, all.owner);
