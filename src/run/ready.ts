@@ -34,8 +34,18 @@ export async function greet(parts: Ready): Promise<void> {
     output.out(line);
   flushCompileCache();
   await tellHomes(parts);
-  // Nobody waits for it.
+  // Nobody waits for these.
+  void tidyUp(parts);
   if (supervisor !== null) void warnOfService(parts);
+}
+
+async function tidyUp({ paths, world }: Ready): Promise<void> {
+  try {
+    const { sweepDrafts } = await import("./drafts.ts");
+    await sweepDrafts(paths);
+  } catch (error) {
+    world.log("debug", "drafts of earlier lives stay where they are", { why: sentenceOf(error) });
+  }
 }
 
 /** What the supervisor's own files say about us, where that is not what it should be. */
