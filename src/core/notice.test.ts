@@ -51,7 +51,7 @@ table(
     },
     { name: "asked in a chat: only whoever waits", of: "restart", by: "chat", busy: [a], homes: [home], gives: [a] },
     { name: "asked in a chat, nothing runs: nobody", of: "restart", by: "chat", homes: [a], gives: [] },
-    { name: "asked by a tool: the homes too", of: "restart", by: "tool", busy: [a], homes: [home], gives: [a, home] },
+    { name: "asked by a tool: the same", of: "restart", by: "tool", busy: [a], homes: [home], gives: [a] },
     { name: "nobody where it is not wanted", of: "restart", by: "cli", busy: [quiet, a], homes: [quiet], gives: [a] },
     { name: "taken over on purpose: whoever waits", of: "take-over", by: "marker", busy: [a], gives: [a] },
     { name: "taken over behind our back: nobody", of: "take-over", by: "fault", busy: [a], homes: [home], gives: [] },

@@ -29,7 +29,7 @@ export type Audience = {
 
 /**
  * Whoever waits for an answer is told, then the homes, each place once. Homes hear nothing of a restart that somebody
- * asked for in a chat, and of one that interrupts nobody, nobody hears. A gateway whose work another one has taken says
+ * asked for inside a chat, and of one that interrupts nobody, nobody hears. A gateway whose work another one has taken says
  * nothing: the other one speaks.
  */
 export function noticesBefore({ stop, busy, asked, homes, wanted }: Audience): readonly Notice[] {
@@ -48,11 +48,16 @@ export function noticesBefore({ stop, busy, asked, homes, wanted }: Audience): r
       const anchor = input.anchor ?? asked.find(({ from }) => samePlace(from, at))?.anchor;
       return { to: at, text: `${words}. ${busyText[words]}`, hints: hintsFor(at, input.hints, anchor) };
     });
-  if (stop.by === "chat") return toBusy;
+  if (isAskedInside(stop)) return toBusy;
   const toHomes = homes
     .filter(first)
     .map((to): Notice => ({ to, text: `${words}. ${homeText[words]}`, hints: hintsFor(to) }));
   return [...toBusy, ...toHomes];
+}
+
+/** Whoever asked, in a chat or by an agent's tool, is answered there; nobody else needs to hear of it. */
+export function isAskedInside({ class: kind, by }: Pick<StopIntent, "class" | "by">): boolean {
+  return kind === "restart" && (by === "chat" || by === "tool");
 }
 
 const busyText = {
