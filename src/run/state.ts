@@ -4,17 +4,27 @@
 
 import { sentenceOf } from "../core/fault.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
-import { type ProcessIdentity, type StateFile, readStateFile, writeStateFile } from "../host/identity.ts";
+import {
+  type ProcessIdentity,
+  type StateFile,
+  readStateFile,
+  writeStateFile,
+  writeStateFileNow,
+} from "../host/identity.ts";
 import type { GatewayStatus } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
 
 type Told = Omit<StateFile, "desired_state" | "updated_at" | keyof Who>;
+/** What its owner wants stays as it is in the file, unless this says otherwise. */
+type Shown = Told & { readonly desired_state?: "stopped" };
 type Who = Pick<StateFile, "pid" | "start_time" | "version" | "started_at">;
 
 /** What it says while the gateway lives. */
-export function stateWhile(status: GatewayStatus, url: string | null, stop: StopIntent | null): Told {
+export function stateWhile(status: GatewayStatus, url: string | null, stop: StopIntent | null): Shown {
   const { state, platforms, running } = status;
   return {
+    // Whoever asked has written it too, but perhaps at the very moment we wrote: from now on it is ours to say.
+    ...(stop?.class === "planned" ? { desired_state: "stopped" } : {}),
     gateway_state: state,
     active_agents: running.length,
     restart_requested: stop?.class === "restart",
@@ -58,11 +68,13 @@ const nothing: Told = {
 };
 
 export type Board = {
-  /** Returns at once; what its owner wants stays as it is. */
-  show(told: Told): void;
+  /** Returns at once. */
+  show(told: Shown): void;
   /** The last word, whatever was shown before; resolves when it is written. */
   last(state: Last, told: Partial<Told>): Promise<void>;
 };
+
+type Desired = StateFile["desired_state"] | "as it is";
 
 /** Says `starting` at once, and that it should run. */
 export function openBoard(
@@ -77,41 +89,52 @@ export function openBoard(
     started_at: new Date(who.startedAt).toISOString(),
   };
   let told = nothing;
-  let wanted: { readonly desired: StateFile["desired_state"] | "as it is" } | null = null;
+  let wanted: Desired | null = null;
   let writing: Promise<void> | null = null;
   let isOver = false;
 
-  async function write(desired: StateFile["desired_state"] | "as it is"): Promise<void> {
+  function stateFile(desired_state: StateFile["desired_state"]): StateFile {
+    const { gateway_state, ...rest } = told;
+    return { gateway_state, desired_state, ...own, ...rest, updated_at: new Date(world.now()).toISOString() };
+  }
+
+  function trouble(error: unknown): void {
+    world.log("warn", "other commands cannot find this gateway", { why: sentenceOf(error) });
+  }
+
+  async function write(desired: Desired): Promise<void> {
     try {
-      const found = desired === "as it is" ? await readStateFile(file) : null;
-      const desiredState = desired === "as it is" ? (found?.desired_state ?? "running") : desired;
-      const { gateway_state, ...rest } = told;
-      const updated_at = new Date(world.now()).toISOString();
-      await writeStateFile(file, { gateway_state, desired_state: desiredState, ...own, ...rest, updated_at });
+      const found = desired === "as it is" ? ((await readStateFile(file))?.desired_state ?? "running") : desired;
+      await writeStateFile(file, stateFile(found));
     } catch (error) {
-      world.log("warn", "other commands cannot find this gateway", { why: sentenceOf(error) });
+      trouble(error);
     }
   }
 
   async function drain(): Promise<void> {
     for (let next = wanted; next !== null; next = wanted) {
       wanted = null;
-      await write(next.desired);
+      await write(next);
     }
     writing = null;
   }
 
-  function put(next: Told, desired: StateFile["desired_state"] | "as it is"): Promise<void> {
+  function put(next: Told, desired: Desired): Promise<void> {
     told = next;
     // What was asked for and not written yet still holds.
-    wanted = { desired: desired === "as it is" ? (wanted?.desired ?? desired) : desired };
+    wanted = desired === "as it is" ? (wanted ?? desired) : desired;
     return (writing ??= drain());
   }
 
-  void put(nothing, "running");
+  try {
+    writeStateFileNow(file, stateFile("running"));
+  } catch (error) {
+    trouble(error);
+  }
   return {
-    show(next) {
-      if (!isOver && JSON.stringify(next) !== JSON.stringify(told)) void put(next, "as it is");
+    settled: () => writing ?? Promise.resolve(),
+    show({ desired_state: desired, ...next }) {
+      if (!isOver && JSON.stringify(next) !== JSON.stringify(told)) void put(next, desired ?? "as it is");
     },
     last({ gateway_state, desired_state }, more) {
       isOver = true;
