@@ -99,7 +99,7 @@ test("a chat goes through a kill -9 and gets each answer once", async (t) => {
   const life = await run(t, home, ["turns", "show", turns[1]?.id ?? ""]);
   assert.match(life.out, /received +count to 4 slowly[\s\S]*resumed[\s\S]*delivered +part 1, receipt /);
   second.child.kill("SIGTERM");
-  assert.equal(await second.exit, 0);
+  assert.equal(await second.exit, 1, "nobody announced it");
 });
 
 test("a stop with a page open is fast and clean; a second signal at once changes nothing", async (t) => {
@@ -137,10 +137,10 @@ test("a second gateway refuses and names the first; --replace takes over", async
   assert.equal(second.code, 79);
   assert.match(second.err, new RegExp(`A gateway \\(pid ${first.child.pid}, since .*\\) already serves ${home}`));
   const third = await gateway(t, home, ["--replace"]);
-  assert.equal(await first.exit, 0);
+  assert.equal(await first.exit, 79);
   const status = await run(t, home, ["gateway", "status", "--json"]);
   assert.equal((JSON.parse(status.out) as { pid: number }).pid, third.child.pid);
-  third.child.kill("SIGTERM");
+  third.child.kill("SIGINT");
   assert.equal(await third.exit, 0);
 });
 
@@ -151,7 +151,7 @@ test("a gateway whose output nobody reads goes on", async (t) => {
   child.stderr?.destroy();
   const answer = await run(t, home, ["chat"], "hello\n");
   assert.match(answer.out, /offline agent/);
-  child.kill("SIGTERM");
+  child.kill("SIGINT");
   assert.equal(await exit, 0);
 });
 
@@ -169,7 +169,7 @@ test("what stands in the way of a start is said, with the exit code that fits", 
   writeFileSync(file, "");
   const noHome = await run(t, file, ["gateway", "run"]);
   assert.equal(noHome.code, 78);
-  assert.match(noHome.err, /home folder .* cannot be used.*EVERTURN_HOME/);
+  assert.match(noHome.err, /home .* is a file, not a folder.*EVERTURN_HOME/);
 
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));

@@ -3,7 +3,7 @@
 // It is information, never a lock: whether a gateway lives is decided by the lock alone.
 
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { randomUUID } from "node:crypto";
 import { Fault, sentenceOf } from "../core/fault.ts";
@@ -97,6 +97,18 @@ export function writeStateFile(path: string, state: StateFile): Promise<void> {
   return replaceFile(path, state);
 }
 
+/** The same at once, for who must be found before it does anything else. */
+export function writeStateFileNow(path: string, state: StateFile): void {
+  const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(draft, textOf(state), { mode: 0o600, flag: "wx" });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw notWritten(path, error);
+  }
+}
+
 /** What the owner wants from now on; whatever else the file says stays. */
 export async function writeDesiredState(path: string, desired: StateFile["desired_state"]): Promise<void> {
   const found = recordIn((await readText(path)) ?? "") ?? {};
@@ -107,13 +119,21 @@ async function replaceFile(path: string, state: object): Promise<void> {
   // Not forced to the disk: after a power cut nothing in it is true any more.
   const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
-    await writeFile(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    await writeFile(draft, textOf(state), { mode: 0o600, flag: "wx" });
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    const todo = "check that the folder has room and belongs to this user";
-    throw new Fault("home-unusable", `${path} could not be written (${sentenceOf(error)}); ${todo}.`, error);
+    throw notWritten(path, error);
   }
+}
+
+function textOf(state: object): string {
+  return `${JSON.stringify(state, null, 2)}\n`;
+}
+
+function notWritten(path: string, error: unknown): Fault {
+  const todo = "check that the folder has room and belongs to this user";
+  return new Fault("home-unusable", `${path} could not be written (${sentenceOf(error)}); ${todo}.`, error);
 }
 
 /** Null when there is none or it cannot be understood at all. */

@@ -11,9 +11,11 @@ import type { SqliteStore } from "../stores/sqlite/index.ts";
 import { greeting } from "./greet.ts";
 import { platformSettings } from "./parts.ts";
 import type { LifeParts } from "./serve.ts";
+import type { Board } from "./state.ts";
 
 export type Ready = LifeParts & {
   readonly world: World;
+  readonly board: Board;
   readonly gate: Gateway;
   readonly control: Control;
   readonly store: SqliteStore;
@@ -22,6 +24,8 @@ export type Ready = LifeParts & {
 
 export async function greet(parts: Ready): Promise<void> {
   const { gate, control, config, output, version, world, supervisor } = parts;
+  // Whoever reads what is printed may look for it at once.
+  await parts.board.settled();
   const { turns, items, tookMs } = gate.status().recovered;
   const blackoutMs = parts.follows === null ? null : await blackoutOf(parts.store);
   const times = { storeMs: Math.round(parts.storeMs), recoveryMs: tookMs, startMs: Math.round(performance.now()) };

@@ -140,8 +140,10 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     gate.watch((event) => {
       const { level, what, facts } = narrate(event);
       world.log(level, what, facts);
-      if (event.type === "state" || event.type === "platform" || event.type === "draining")
-        board.show(stateWhile(gate.status(), url, stopping));
+      const isTold = event.type === "state" || event.type === "platform" || event.type === "draining";
+      const status = gate.status();
+      // How it ended is the last word, and it depends on who wanted it.
+      if (isTold && status.state !== "stopped") board.show(stateWhile(status, url, stopping));
     }),
   );
   const control = await openAt(parts, (port) =>

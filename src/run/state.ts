@@ -70,6 +70,8 @@ const nothing: Told = {
 export type Board = {
   /** Returns at once. */
   show(told: Shown): void;
+  /** What was shown is in the file, or could not be written. */
+  settled(): Promise<void>;
   /** The last word, whatever was shown before; resolves when it is written. */
   last(state: Last, told: Partial<Told>): Promise<void>;
 };

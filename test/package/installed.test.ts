@@ -51,6 +51,7 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
       const files = stdout.trim().split("\n");
       for (const name of [
         "bin/everturn.js",
+        "bin/attend.js",
         "dist/main.js",
         "dist/writer.js",
         "dist/page/page.js",
@@ -131,7 +132,7 @@ if (used.some((one) => typeof one !== "function")) throw new Error("an export is
     const shown = await first.messages("c1", (all) => all.some((one) => one.role === "assistant"));
     assert.equal(shown[0]?.key, key);
     const { code, signal, err } = await first.stop("SIGTERM");
-    assert.deepEqual([code, signal], [0, null]);
+    assert.deepEqual([code, signal], [1, null], "nobody announced it");
     assert.doesNotMatch(err, /warning/i);
 
     const second = await runGateway(t, at.command, join(at.folder, "home"));

@@ -109,7 +109,7 @@ async function stopOnFullDisk(t: TestContext, disk: Disk, says: RegExp): Promise
   await ask.send("slow", "m0", "count to 4 slowly");
   disk.fill(first.pid);
   const { stored } = await sendUntilRefused(ask);
-  assert.equal(await within(first.end("SIGTERM"), "it did not stop on a full disk", quickMs), 0, first.err());
+  assert.equal(await within(first.end(), "it did not stop on a full disk", quickMs), 0, first.err());
   const refused = await refusedStart(t, home, { port, through: disk.through });
   assert.equal(refused.code, 1, `${refused.code}: ${refused.err}`);
   assert.match(refused.err, says);
@@ -168,7 +168,7 @@ test("a disk that turns read-only while it runs: 503, red health; all that was c
   assert.equal(refused.status, 503);
   assert.match((refused.body as Refused).error.message, /state\.db .*[Cc]heck the/);
   assert.equal((await readiness(ask)).status, 503);
-  assert.equal(await within(first.end("SIGTERM"), "it did not stop on a read-only disk", quickMs), 0, first.err());
+  assert.equal(await within(first.end(), "it did not stop on a read-only disk", quickMs), 0, first.err());
   const again = await refusedStart(t, home, { port });
   assert.ok(again.code === 1 || again.code === 78, `${again.code}: ${again.err}`);
   assert.match(again.err, /cannot be used|cannot be opened for writing|could not be written/);

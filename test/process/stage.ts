@@ -68,7 +68,7 @@ export function start(t: TestContext, program: string, words: readonly string[],
   const out = keep(child.stdout);
   const err = keep(child.stderr);
   child.stdin?.on("error", () => undefined);
-  const end = async (signal: NodeJS.Signals = "SIGTERM") => {
+  const end = async (signal: NodeJS.Signals = "SIGINT") => {
     child.kill(signal);
     return within(exit, `process ${child.pid} did not end after ${signal}; it said ${err()}`);
   };
@@ -110,7 +110,16 @@ export function environmentOf(home: string, { port = 0, env = {} }: Settings = {
 export function spawnGateway(t: TestContext, home: string, settings: Settings = {}): Started {
   const command = [...(settings.through ?? []), process.execPath, entry, "gateway", "run", ...(settings.words ?? [])];
   const [program = "", ...words] = command;
-  return start(t, program, words, { cwd: root, env: environmentOf(home, settings) });
+  const started = start(t, program, words, { cwd: root, env: environmentOf(home, settings) });
+  atEnd(t, () => endWhoeverServes(home));
+  return started;
+}
+
+/** After a hand-over that is another process than the one that was started. */
+export function endWhoeverServes(home: string): void {
+  if (!existsSync(join(home, "gateway_state.json"))) return;
+  const { pid } = stateOf(home);
+  if (isAlive(pid)) signal(pid, "SIGKILL");
 }
 
 /** A gateway that has said that it is running. */
@@ -171,8 +180,23 @@ export async function refusedStart(
 }
 
 /** What `gateway_state.json` says. */
-export function stateOf(home: string): { readonly pid: number; readonly url: string | null; gateway_state: string } {
-  return JSON.parse(readFileSync(join(home, "gateway_state.json"), "utf8")) as ReturnType<typeof stateOf>;
+export function stateOf(home: string): State {
+  return JSON.parse(readFileSync(join(home, "gateway_state.json"), "utf8")) as State;
+}
+
+export type State = {
+  readonly pid: number;
+  readonly start_time: number | null;
+  readonly url: string | null;
+  readonly gateway_state: string;
+  readonly desired_state: string;
+  readonly restart_requested: boolean;
+  readonly exit_reason: string | null;
+  readonly platforms: Readonly<Record<string, { readonly state: string }>>;
+};
+
+export function isServed(home: string): boolean {
+  return existsSync(join(home, "gateway_state.json")) && isAlive(stateOf(home).pid);
 }
 
 /** A process that has ended and waits for a parent that does not care is not alive. */
