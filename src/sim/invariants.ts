@@ -23,7 +23,7 @@ export async function broken(told: Told): Promise<readonly string[]> {
   }
   found.push(...(await lostReminders(told, turns)));
   for (const one of told.servers) found.push(...outOfOrder(told, one, turns));
-  const budget = told.story.drainMs + limits.parkMs + limits.sendGraceMs + 2 * limits.closeMs;
+  const budget = told.story.drainMs + limits.stopMs;
   for (const ms of told.stopMs)
     if (ms > budget) found.push(`a stop took ${ms} ms of virtual time, more than ${budget}`);
   return found;
@@ -48,7 +48,8 @@ async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[])
     );
     if (turn.now.state !== "done") return false;
     const { outcome } = turn.now;
-    return doubtful || outcome === "cancelled" || (outcome === "failed" && interruptions(told) >= limits.strikesMax);
+    const mayFail = interruptions(told) >= limits.strikesMax || startsOver(told);
+    return doubtful || outcome === "cancelled" || (outcome === "failed" && mayFail);
   }
   return false;
 }
@@ -57,9 +58,14 @@ async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[])
 function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly string[] {
   if (turn.now.state !== "done") return [`${said.name} is ${turn.now.state}`];
   const { outcome } = turn.now;
-  if (said.text !== undefined) return outcome === "replied" ? [] : [`the command ${said.text} was ${outcome}`];
   const on = told.servers.find((one) => one.name === said.server);
   if (on === undefined) return [`no server ${said.server}`];
+  if (said.text !== undefined) {
+    if (outcome !== "replied") return [`the command ${said.text} was ${outcome}`];
+    const times = on.seen.filter((seen) => seen.item === `${turn.id}.0`).length;
+    if (times === 0) return held ? [] : [`the command ${said.text} was never answered`];
+    return on.habits.keyedSend && times > 1 ? [`the command ${said.text} was answered ${times} times`] : [];
+  }
   const answers = on.seen
     .flatMap((seen) => seen.text.split(", "))
     .filter((text) => text === answerTo(said.name)).length;
@@ -88,13 +94,18 @@ function wasStopped({ story }: Told, said: Said): boolean {
 
 /** After three ends that nobody else can have caused; a poisonous turn takes no innocent one with it. */
 function mayBeGivenUp(told: Told, said: Said): boolean {
-  if (told.story.recovery.afterCrash === "suspend" && told.ends > 0) return true;
+  if (startsOver(told)) return true;
   return said.acts.some((act) => deadly.has(act)) || interruptions(told) - told.poisonings >= limits.strikesMax;
 }
 
-/** Deaths and stops: both count for a turn that gets nowhere. */
+/** Whoever was at work when the process died begins anew, where that is wanted. */
+function startsOver(told: Told): boolean {
+  return told.story.recovery.afterCrash === "suspend" && told.ends > 0;
+}
+
+/** Deaths and stops, also those asked in a chat: all count for a turn that gets nowhere. */
 function interruptions(told: Told): number {
-  return told.ends + told.stopMs.length;
+  return told.lives - 1;
 }
 
 /** Parts of a long answer arrive all, and each after the one before. */

@@ -3,8 +3,8 @@
 import { type Act, acts, deadly } from "./agent.ts";
 import { wellBehaved } from "./platform.ts";
 import type { Cut } from "./power.ts";
-import { type Said, type Story, plainStory } from "./story.ts";
-import { dice } from "./time.ts";
+import { type Said, type StopAsk, type Story, plainStory } from "./story.ts";
+import { type Dice, dice } from "./time.ts";
 
 function say(at: number, chat: string, name: string, ...list: Act[]): Said {
   return { at, server: "keyed", chat, name, acts: list };
@@ -81,6 +81,17 @@ export const stories: Readonly<Record<string, Story>> = {
     recovery: { afterCrash: "suspend", autoResume: true },
     said: [say(0, "a", "m1", "say", "once"), say(20, "a", "m2"), say(30, "b", "m3", "ask"), say(200, "a", "m4")],
   },
+  "a restart asked in a chat": {
+    ...plainStory,
+    seed: 12,
+    servers: { keyed: { ...wellBehaved, repeats: 1 } },
+    said: [
+      say(0, "a", "m1", "say", "once"),
+      { ...say(40, "a", "restart"), text: "/restart" },
+      say(42, "b", "m2", "keyed"),
+      { ...say(45, "b", "restart too"), text: "/restart" },
+    ],
+  },
   "a platform without keys": {
     ...plainStory,
     seed: 8,
@@ -91,6 +102,13 @@ export const stories: Readonly<Record<string, Story>> = {
     ],
   },
 };
+
+/** Somebody asks for a stop, and perhaps again: at once, or after the patience of a second. */
+function ask(roll: Dice): StopAsk {
+  const kind = roll.pick(["planned", "restart", "take-over", "unexpected"] as const);
+  const again = roll.pick([{}, {}, { againMs: roll.between(0, 900) }, { againMs: roll.between(1_000, 2_500) }]);
+  return { at: roll.between(0, 2_500), class: kind, ...again };
+}
 
 /** A story nobody thought of. */
 export function invent(seed: number): Story {
@@ -112,18 +130,18 @@ export function invent(seed: number): Story {
     chat: roll.pick(chats),
     name: `m${i}${roll.chance(0.2) ? "L" : ""}`,
     acts: Array.from({ length: roll.between(0, 4) }, () => roll.pick(usual)),
-    ...(roll.chance(0.08) ? { text: roll.pick(["/stop", "/new", "/status", "/unknown"]) } : {}),
+    ...(roll.chance(0.08) ? { text: roll.pick(["/stop", "/new", "/status", "/unknown", "/restart"]) } : {}),
   }));
   const cuts: Cut[] = Array.from({ length: roll.between(0, 5) }, () => ({
     commit: roll.between(1, 60),
     when: roll.chance(0.5) ? "before" : "after",
     end: roll.chance(0.25) ? "frozen" : "dead",
   }));
-  const stops = roll.chance(0.4) ? Array.from({ length: roll.between(1, 3) }, () => roll.between(0, 2_500)) : [];
+  const stops = roll.chance(0.4) ? Array.from({ length: roll.between(1, 3) }, () => ask(roll)) : [];
   const from = roll.between(0, 1_000);
   const diskFull = roll.chance(0.2) ? [{ from, to: from + roll.between(50, 3_000) }] : [];
   const busy = roll.pick(["queue", "queue", "steer", "interrupt"] as const);
-  const [lanesMax, drainMs] = [roll.between(1, 8), roll.pick([0, 0, 200])];
+  const [lanesMax, drainMs] = [roll.between(1, 8), roll.pick([0, 0, 200, 3_000])];
   const recovery = {
     afterCrash: roll.chance(0.15) ? ("suspend" as const) : ("resume" as const),
     autoResume: !roll.chance(0.2),

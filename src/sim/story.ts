@@ -1,7 +1,7 @@
 // A story as data, and how it is lived: lives of the process follow one another over one store and one outside world,
 // until everything said has been answered. Time is virtual; the seed is the story.
 
-import { newBoot } from "../core/recovery.ts";
+import { type StopClass, newBoot } from "../core/recovery.ts";
 import { type RecoverySettings, defaultPlatformSettings } from "../engine/parts.ts";
 import type { BootId, Instant } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
@@ -26,13 +26,20 @@ export type Said = {
   readonly text?: string;
 };
 
+export type StopAsk = {
+  readonly at: number;
+  readonly class: StopClass;
+  /** Asked again this much later, in another way. */
+  readonly againMs?: number;
+};
+
 export type Story = {
   readonly seed: number;
   readonly servers: Readonly<Record<string, Habits>>;
   readonly said: readonly Said[];
   readonly cuts: readonly Cut[];
-  /** Moments at which somebody asks the gateway to stop; it is started again afterwards. */
-  readonly stops: readonly number[];
+  /** When and how somebody asks the gateway to stop; it is started again afterwards. */
+  readonly stops: readonly StopAsk[];
   readonly diskFull: readonly { readonly from: number; readonly to: number }[];
   readonly busy: BusyPolicy;
   readonly lanesMax: number;
@@ -134,7 +141,7 @@ function setStage(story: Story, store: FullStore) {
         lanesMax: story.lanesMax,
         recovery: story.recovery,
         platforms: Object.fromEntries(
-          servers.map(({ name }) => [name, { ...defaultPlatformSettings, busy: story.busy }]),
+          servers.map(({ name }) => [name, { ...defaultPlatformSettings, busy: story.busy, admins: ["*"] }]),
         ),
       },
       boot: newBoot({
@@ -159,11 +166,15 @@ function setStage(story: Story, store: FullStore) {
     );
   }
 
-  function askToStop(): void {
+  function askToStop(ask: StopAsk): void {
     if (now === null) return;
     const from = clock.now();
     const { life: one, gateway: self } = now;
-    self.stop({ class: "planned", by: "signal", reason: "the story says so" });
+    self.stop({ class: ask.class, by: "signal", reason: "the story says so" });
+    if (ask.againMs !== undefined)
+      clock.at(from + ask.againMs, () => {
+        if (now?.life === one) self.stop({ class: "planned", by: "cli", reason: "the story insists" });
+      });
     const watch = () => {
       if (now?.life === one) clock.at(clock.now() + 1, watch);
       else stopMs.push(clock.now() - from);
@@ -196,12 +207,13 @@ function setStage(story: Story, store: FullStore) {
   }
 
   function look(): void {
-    if (clock.now() <= epoch + Math.max(0, ...story.stops)) return;
+    if (clock.now() <= epoch + Math.max(0, ...story.stops.map(({ at }) => at))) return;
     const busy =
       servers.some((one) => one.unacknowledged() > 0) || saidCount < story.said.length || now === null || power.full;
     if (busy) return;
-    void store.counts().then(({ turns, items, timers }) => {
-      const open = turns.queued + turns.running + turns.waiting + items.pending + items.sending + timers;
+    void Promise.all([store.counts(), store.restarting()]).then(([{ turns, items, timers }, restarting]) => {
+      const open =
+        restarting.length + turns.queued + turns.running + turns.waiting + items.pending + items.sending + timers;
       quiet = open + turns.parked === 0 && now?.gateway.status().state === "running";
       if (open === 0 && turns.parked > 0 && !story.recovery.autoResume) void nudge();
     });
@@ -236,7 +248,7 @@ function setStage(story: Story, store: FullStore) {
           servers.find((one) => one.name === name)?.say(inboundOf(name, chat, message, body));
         });
       }
-      for (const at of story.stops) clock.at(epoch + at, askToStop);
+      for (const ask of story.stops) clock.at(epoch + ask.at, () => askToStop(ask));
       for (const { from, to } of story.diskFull) {
         clock.at(epoch + from, () => void (power.full = true));
         clock.at(epoch + to, () => void (power.full = false));
