@@ -1,0 +1,333 @@
+// Interrupted conversations: how they are marked, what their agent is told, and when they go on. Real gateways over a
+// real store file, one life after another.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import type { BootId } from "../src/core/ids.ts";
+import { textOf } from "../src/core/message.ts";
+import type { StopClass } from "../src/core/recovery.ts";
+import { clearResume, markResume } from "../src/core/resume.ts";
+import { type ResumeReason, type Session, sessionKey } from "../src/core/session.ts";
+import type { Agent, AgentJob, Step } from "../src/ports/agent.ts";
+import { openSqliteStore } from "../src/stores/sqlite/index.ts";
+import { aBoot, aSession, at as moment, bootId, sessionId } from "../src/testing/samples.ts";
+import { type Living, type Stage, at, stage, whenAborted } from "./stop/stage.ts";
+
+/** What the agent was given at each step. */
+type Asked = { readonly text: string; readonly note: string | null; readonly joined: readonly string[] };
+
+/**
+ * `hang` waits for its abort until it is resumed. `tool` calls a tool first, `tool hang` hangs after its result. Every
+ * answer names all that it answers.
+ */
+function listener(asked: Asked[]): Agent {
+  return {
+    tools: [
+      {
+        name: "look",
+        description: "finds something",
+        effect: "once",
+        input: {},
+        run: async () => ({ type: "ok", output: "found" }),
+      },
+    ],
+    async step(job, signal): Promise<Step> {
+      const text = textOf(job.input.body);
+      const joined = job.journal.flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []));
+      asked.push({ text, note: job.note, joined });
+      if (text.startsWith("tool") && job.journal.every((entry) => entry.type !== "said")) {
+        return { type: "said", text: "", calls: [{ call: "1", tool: "look", input: {} }], final: false };
+      }
+      if (text.startsWith("ask") && job.journal.every((entry) => entry.type !== "asked")) {
+        return { type: "asked", text: "which?", choices: ["a", "b"], until: moment(9e9) };
+      }
+      if (text.includes("hang") && !resumedInThisStep(job)) await hang(signal);
+      return { type: "said", text: `answer to ${[text, ...joined].join(" and ")}`, calls: [], final: true };
+    },
+    close: async () => undefined,
+  };
+}
+
+function resumedInThisStep({ journal }: AgentJob): boolean {
+  return journal.some((entry) => entry.type === "resumed");
+}
+
+function hang(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => whenAborted(signal, () => reject(signal.reason)));
+}
+
+async function sessionAt(on: Stage, chat: string): Promise<Session> {
+  const session = await on.store.sessionOf(sessionKey(at(chat)));
+  assert.ok(session !== null, `no session at ${chat}`);
+  return session;
+}
+
+function texts(on: Stage): readonly string[] {
+  return on.servers.get("chat")?.sent.map(({ text }) => text) ?? [];
+}
+
+async function answered(on: Stage, text: string): Promise<void> {
+  await on.until(() => texts(on).includes(text), text);
+}
+
+/** Says something and waits until the agent works on it. */
+async function begin(on: Stage, asked: Asked[], chat: string, text: string): Promise<void> {
+  await on.say(text, { from: at(chat) });
+  const steps = text.startsWith("tool") ? 2 : 1;
+  await on.until(() => asked.filter((one) => one.text === text).length >= steps);
+}
+
+/** Writes as a life that is over but has no successor yet. */
+async function write(on: Stage, changes: Parameters<Stage["store"]["commit"]>[0]): Promise<void> {
+  const [last] = await on.store.lastBoots(1);
+  assert.equal(await on.store.commit(changes, last?.id as BootId), "committed");
+}
+
+test("S68 S69 S72 S73 S74 S75 S76 S77 S78 S79 a session is marked and cleared, through a real file that is opened again", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-marks-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "state.db");
+  const open = () => openSqliteStore({ file, writer: "inline" });
+  let store = await open();
+  t.after(() => store.close());
+  await store.openBoot(aBoot("b1"));
+  const by = bootId("b1");
+
+  /** True where there was something to do; what a stop and the end of a turn do, for one session. */
+  async function change(make: (session: Session | null) => Session | null, key: string): Promise<boolean> {
+    const session = make(await store.sessionOf(key));
+    if (session === null) return false;
+    const { id, resume } = session;
+    assert.equal(await store.commit([{ put: "resume", session: id, resume }], by), "committed");
+    return true;
+  }
+  const mark = (key: string, reason?: ResumeReason) => change((one) => markResume(one, moment(7), reason), key);
+  const clear = (key: string) => change(clearResume, key);
+  const { key } = aSession("s1");
+  const found = async () => (await store.sessionOf(key))?.resume ?? null;
+
+  await store.commit([{ put: "session", session: aSession("s1") }], by);
+  assert.equal(await found(), null, "S68: nothing is noted of a new one");
+  assert.equal(await clear(key), false, "S78: there is nothing to clear");
+  assert.equal(await mark(key), true);
+  assert.deepEqual(await found(), { reason: "restart_timeout", markedAt: moment(7) }, "S72");
+  assert.equal(await mark(key, "shutdown_timeout"), true);
+  assert.deepEqual(await found(), { reason: "shutdown_timeout", markedAt: moment(7) }, "S73");
+  assert.deepEqual([await mark("no such place"), await clear("no such place")], [false, false], "S74, S79");
+
+  await store.close();
+  store = await open();
+  assert.deepEqual(await found(), { reason: "shutdown_timeout", markedAt: moment(7) }, "S69, S76: it survives");
+  assert.equal(await clear(key), true);
+  assert.equal(await found(), null, "S77: all of it is gone");
+
+  await store.commit([{ put: "standing", session: sessionId("s1"), standing: "suspended" }], by);
+  assert.equal(await mark(key), false, "S75");
+  const suspended = await store.sessionOf(key);
+  assert.deepEqual([suspended?.standing, suspended?.resume], ["suspended", null]);
+});
+
+test("S71 a broken moment in the file: the mark and its reason are kept", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-marks-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "state.db");
+  const store = await openSqliteStore({ file, writer: "inline" });
+  await store.openBoot(aBoot("b1"));
+  await store.commit([{ put: "session", session: aSession("s1") }], bootId("b1"));
+  await store.close();
+  const db = new DatabaseSync(file);
+  db.prepare("UPDATE sessions SET resume = ?").run('{"reason":"shutdown_timeout","markedAt":"not a moment"}');
+  db.close();
+  const again = await openSqliteStore({ file, writer: "inline" });
+  assert.deepEqual((await again.session(sessionId("s1")))?.resume, { reason: "shutdown_timeout", markedAt: null });
+  await again.close();
+});
+
+test("S80 S98 a session that is to be resumed keeps its id and its mark until a turn has ended well; then counter and mark are gone", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const one = await on.start({ agent: listener(asked) });
+  await on.say("first");
+  await answered(on, "answer to first");
+  const before = await sessionAt(on, "a");
+  await on.stop(one);
+  await write(on, [
+    { put: "resume", session: before.id, resume: { reason: "restart_timeout", markedAt: moment(5) } },
+    { put: "strikes", key: before.key, strikes: 2 },
+  ]);
+  const [working, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const patient: Agent = {
+    ...listener(asked),
+    async step() {
+      working.resolve();
+      await go.promise;
+      return { type: "said", text: "answer to second", calls: [], final: true };
+    },
+  };
+  await on.start({ agent: patient });
+  await on.say("second");
+  await working.promise;
+  const during = await sessionAt(on, "a");
+  assert.deepEqual([during.id, during.reset, during.resume?.reason], [before.id, null, "restart_timeout"]);
+  assert.equal(await on.store.strikes(before.key), 2, "nothing has ended yet");
+  go.resolve();
+  await answered(on, "answer to second");
+  const after = await sessionAt(on, "a");
+  assert.deepEqual([after.id, after.resume, await on.store.strikes(after.key)], [before.id, null, 0]);
+});
+
+const endings: readonly { readonly stop: StopClass | null; readonly says: string }[] = [
+  { stop: "restart", says: "gateway restart" },
+  { stop: "take-over", says: "gateway restart" },
+  { stop: "planned", says: "gateway shutdown" },
+  { stop: "unexpected", says: "gateway shutdown" },
+  { stop: null, says: "gateway interruption" },
+];
+
+async function end(on: Stage, one: Living, stop: StopClass | null): Promise<void> {
+  if (stop === null) one.life.kill();
+  else await on.stop(one, { class: stop });
+}
+
+test("S85 S86 S87 the first step after an interruption is told which it was, once, and the turn ends as usual", async (t) => {
+  for (const { stop, says } of endings) {
+    const on = await stage(t);
+    const asked: Asked[] = [];
+    const one = await on.start({ agent: listener(asked) });
+    await begin(on, asked, "a", "hang there");
+    await end(on, one, stop);
+    await on.start({ agent: listener(asked) });
+    await answered(on, "answer to hang there");
+    assert.equal(asked[0]?.note, null, "nothing had happened yet");
+    assert.match(asked[1]?.note ?? "", /^\[System note: [^\]]*\]$/, "without a new message it stands alone");
+    assert.ok(asked[1]?.note?.includes(says), `${stop}: ${asked[1]?.note}`);
+    const history = await on.store.history((await sessionAt(on, "a")).id, 10);
+    assert.deepEqual(
+      history.map(({ text }) => text),
+      ["hang there", "answer to hang there"],
+      "the note is nobody's words",
+    );
+  }
+});
+
+test("S88 S89 S90 after a tool's result: with a mark one note about the restart, without a mark one about the result; otherwise none", async (t) => {
+  for (const marked of [true, false]) {
+    const on = await stage(t);
+    const asked: Asked[] = [];
+    const one = await on.start({ agent: listener(asked) });
+    await begin(on, asked, "a", "tool hang");
+    await end(on, one, "restart");
+    if (!marked) await write(on, [{ put: "resume", session: (await sessionAt(on, "a")).id, resume: null }]);
+    await on.start({ agent: listener(asked) });
+    await answered(on, "answer to tool hang");
+    await on.say("and then?");
+    await answered(on, "answer to and then?");
+    const notes = asked.map(({ note }) => note);
+    assert.deepEqual([notes.length, notes[0], notes[1], notes[3]], [4, null, null, null], "S90");
+    const note = notes[2] ?? "";
+    assert.equal(note.split("[System note:").length, 2, "exactly one");
+    assert.equal(note.includes("gateway restart"), marked);
+    assert.equal(note.includes("tool result"), !marked);
+  }
+});
+
+test("interrupted turns that wait for their user: the next message joins, and one answer is for both", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const recovery = { afterCrash: "resume", autoResume: false } as const;
+  const one = await on.start({ agent: listener(asked), recovery });
+  await begin(on, asked, "a", "hang there");
+  await end(on, one, "restart");
+  const two = await on.start({ agent: listener(asked), recovery });
+  await on.pass(60_000);
+  assert.equal(asked.length, 1, "nothing goes on by itself");
+  assert.deepEqual(
+    (await on.store.turns({ state: "open", limit: 9 })).map(({ now }) => now.state),
+    ["parked"],
+  );
+  assert.equal(two.gateway.status().running.length, 0);
+  await on.say("what happened?");
+  await answered(on, "answer to hang there and what happened?");
+  assert.match(asked[1]?.note ?? "", /^\[System note: .*gateway restart.*\]\n\nwhat happened\?$/);
+  const outcomes = (await on.store.turns({ limit: 9 })).map(({ now }) => (now.state === "done" ? now.outcome : ""));
+  assert.deepEqual(outcomes, ["joined", "replied"]);
+  assert.equal((await sessionAt(on, "a")).resume, null);
+  await on.say("plain");
+  await answered(on, "answer to plain");
+  assert.equal(asked[2]?.note, null);
+});
+
+test("interrupted turns that wait for their user: of messages that were queued already, the first joins at the start", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const recovery = { afterCrash: "resume", autoResume: false } as const;
+  const one = await on.start({ agent: listener(asked), recovery });
+  await begin(on, asked, "a", "hang there");
+  await on.say("second");
+  await on.say("third");
+  await end(on, one, null);
+  await on.start({ agent: listener(asked), recovery });
+  await answered(on, "answer to third");
+  assert.deepEqual(texts(on), ["answer to hang there and second", "answer to third"]);
+  assert.match(asked[1]?.note ?? "", /gateway interruption.*\n\nsecond$/s);
+});
+
+test("interrupted turns that wait for their user: /stop ends them, /new lets them go on at once, an answer does not wait for them", async (t) => {
+  const recovery = { afterCrash: "resume", autoResume: false } as const;
+  const cases = [
+    { says: "/stop", sees: "Stopped.", left: [] },
+    { says: "/new", sees: "answer to hang there", left: [] },
+    { says: "b", sees: "answer to ask me", left: ["hang there"] },
+  ];
+  for (const { says, sees, left } of cases) {
+    const on = await stage(t);
+    const asked: Asked[] = [];
+    const one = await on.start({ agent: listener(asked), recovery });
+    if (says === "b") {
+      await on.say("ask me");
+      await answered(on, "which?");
+    }
+    // A second turn beside an open question is a timer's; everything a user says would answer it.
+    const body = { kind: "timer", timer: "t1", text: "hang there" } as const;
+    await on.say("hang there", says === "b" ? { body } : {});
+    await on.until(() => asked.some(({ text }) => text === "hang there"));
+    await end(on, one, "restart");
+    const two = await on.start({ agent: listener(asked), recovery });
+    await on.say(says);
+    await answered(on, sees);
+    await on.until(() => two.gateway.status().running.length === 0);
+    const open = (await on.store.turns({ state: "open", limit: 9 })).map(({ input }) => textOf(input.body));
+    assert.deepEqual(open, left, says);
+  }
+});
+
+test("interrupted turns that wait for their user: also one whose session was started over from outside goes on", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const recovery = { afterCrash: "resume", autoResume: false } as const;
+  const one = await on.start({ agent: listener(asked), recovery });
+  await begin(on, asked, "a", "hang there");
+  await end(on, one, "planned");
+  const two = await on.start({ agent: listener(asked), recovery });
+  await two.gateway.reset((await sessionAt(on, "a")).id);
+  await answered(on, "answer to hang there");
+});
+
+test("a boot that died inside its own drain: its turns go on with the reason of the stop, and count as stopped, not as dead", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const one = await on.start({ agent: listener(asked), drainMs: 10_000 });
+  await begin(on, asked, "a", "hang there");
+  one.gateway.stop({ class: "restart", by: "cli", reason: "asked" });
+  await on.pass(100);
+  one.life.kill();
+  const { key, resume } = await sessionAt(on, "a");
+  assert.equal(resume, null, "the drain was not over");
+  await on.start({ agent: listener([]), lanesMax: 0 });
+  assert.equal((await sessionAt(on, "a")).resume?.reason, "restart_timeout");
+  assert.equal(await on.store.strikes(key), 1, "an interruption without a result");
+});
