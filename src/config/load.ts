@@ -118,8 +118,12 @@ export const privateNames: ReadonlySet<string> = new Set([
   "EVERTURN_ATTENDED",
   "EVERTURN_DETACHED",
   "EVERTURN_SUPERVISOR",
+  "EVERTURN_READY_FD",
   "EVERTURN_INSIDE",
 ]);
+
+/** By which systemd lets a service speak for itself: not for what it starts. */
+const supervisorNames = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 /**
  * From now on this process is a gateway: what it starts knows that it runs inside of this home, and is told nothing that
@@ -127,7 +131,7 @@ export const privateNames: ReadonlySet<string> = new Set([
  */
 export function enterGateway(home: string): Environment {
   const before = { ...process.env };
-  for (const name of privateNames) delete process.env[name];
+  for (const name of [...privateNames, ...supervisorNames]) delete process.env[name];
   process.env["EVERTURN_INSIDE"] = home;
   return before;
 }

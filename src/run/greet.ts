@@ -9,6 +9,8 @@ export type Greeting = {
   readonly hasWeb: boolean;
   /** Somebody keeps what is printed. */
   readonly isKept: boolean;
+  /** Why it holds still in safe mode; null when it works. */
+  readonly held: string | null;
   readonly recovered: { readonly turns: number; readonly items: number };
   /** How long nobody listened between the last life and this one; null when it did not take over. */
   readonly blackoutMs: number | null;
@@ -26,6 +28,12 @@ export function greeting(one: Greeting): readonly string[] {
     ...(turns > 0 ? [count(turns, "unfinished conversation")] : []),
     ...(items > 0 ? [count(items, "reply", "replies")] : []),
   ];
+  if (one.held !== null)
+    return [
+      `Everturn ${one.version} is in safe mode: ${one.held}.`,
+      `Control: ${one.url}`,
+      "Nothing is sent or answered. `everturn why` tells what happened, `everturn gateway resume` tries again.",
+    ];
   return [
     `Everturn ${one.version} is running.`,
     `${what}: ${place}`,

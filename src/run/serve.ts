@@ -2,6 +2,7 @@
 // until it is asked to stop. The end runs every step whatever an earlier one did. The lock is not ours: whoever called
 // holds it until everything here is closed.
 
+import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Output } from "../cli/print.ts";
 import type { Environment } from "../config/load.ts";
@@ -22,6 +23,7 @@ import { realWorld } from "../world.ts";
 import { type Asks, watchAsks } from "./asks.ts";
 import { finalWrites } from "./end.ts";
 import { greet } from "./ready.ts";
+import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./handover.ts";
 import { type Code, beginBoot, configHash, drainMsOf, openLogs, settingsOf } from "./parts.ts";
 import { type Board, openBoard, stateWhile } from "./state.ts";
@@ -90,7 +92,9 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   const warning = placeWarning(paths.store);
   if (warning !== null) world.log("warn", warning);
 
-  const { gate, control } = await compose(parts, store, open);
+  const reporter = openReporter(parts);
+  open.defer(() => reporter?.close());
+  const { gate, control } = await compose(parts, store, open, reporter);
   const running = gate.run();
   asks.answer({
     stop: (intent) => gate.stop(intent),
@@ -101,7 +105,10 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   const booted = await Promise.race([gate.ready.then(() => "ready" as const), running.then(() => "ended" as const)]);
   if (booted === "ready") {
     watching.look();
-    await greet({ ...parts, gate, control, store, storeMs });
+    const ready = { ...parts, gate, control, store, storeMs };
+    reporter?.ready(gate.status());
+    await greet(ready);
+    void import("./after/index.ts").then(({ afterwards }) => afterwards(ready));
   }
 
   const ending = await running;
@@ -114,7 +121,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
 }
 
 /** The gateway and its control port, watched by the log and by the state file. */
-async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableStack) {
+async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableStack, reporter: Reporter | null) {
   const { config, version, world, boot, board, asks, handover, token, pageFolder } = parts;
   const { control: controlCode, engine, chats: makers, agent } = await parts.code;
   const chats = makers.map((make) => make(store, { boot: boot.id, version }));
@@ -126,9 +133,11 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     world,
     settings: settingsOf(config),
     boot,
+    counters: await countsIn(parts.paths),
     prepareRestart: () => handover.prepare(),
     witness(intent) {
       stopping = intent;
+      reporter?.stopping(intent);
       return asks.witness(intent);
     },
   });
@@ -143,7 +152,9 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
       const isTold = event.type === "state" || event.type === "platform" || event.type === "draining";
       const status = gate.status();
       // How it ended is the last word, and it depends on who wanted it.
-      if (isTold && status.state !== "stopped") board.show(stateWhile(status, url, stopping));
+      if (!isTold || status.state === "stopped") return;
+      board.show(stateWhile(status, url, stopping));
+      reporter?.changed(status);
     }),
   );
   const control = await openAt(parts, (port) =>
@@ -152,6 +163,13 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   url = control.url;
   open.defer(() => control.close());
   return { gate, control };
+}
+
+/** What an earlier gateway has counted; most homes have no such file. */
+async function countsIn({ failureCounts }: Paths) {
+  if (!existsSync(failureCounts)) return null;
+  const { readCounts } = await import("../host/counters.ts");
+  return readCounts(failureCounts);
 }
 
 /** A marker asks as a signal does, on systems that have no signals too. */

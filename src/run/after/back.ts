@@ -2,11 +2,11 @@
 // only when what it asks for is stored; found again after a death in between, the same key says nothing twice.
 
 import { readFile, rm } from "node:fs/promises";
-import { sentenceOf } from "../core/fault.ts";
-import type { Address } from "../core/message.ts";
-import { onlineNotice } from "../core/notice.ts";
-import type { Gateway } from "../ports/gateway.ts";
-import type { World } from "../ports/world.ts";
+import { sentenceOf } from "../../core/fault.ts";
+import type { Address } from "../../core/message.ts";
+import { onlineNotice } from "../../core/notice.ts";
+import type { Gateway } from "../../ports/gateway.ts";
+import type { World } from "../../ports/world.ts";
 
 export async function tellHomes(
   file: string,

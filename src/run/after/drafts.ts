@@ -3,8 +3,8 @@
 
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Paths } from "../config/paths.ts";
-import { isAlive } from "../host/identity.ts";
+import type { Paths } from "../../config/paths.ts";
+import { isAlive } from "../../host/identity.ts";
 
 type Drafted = Pick<Paths, "home" | "state" | "plannedStop" | "takeOver" | "restartPending">;
 

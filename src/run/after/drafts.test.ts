@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathsIn } from "../config/paths.ts";
+import { pathsIn } from "../../config/paths.ts";
 import { leftDrafts, sweepDrafts } from "./drafts.ts";
 
 const uuid = "d7e255bf-a809-44db-9158-c21634241857";

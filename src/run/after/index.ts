@@ -1,0 +1,82 @@
+// What is done once a gateway answers, without holding anything up: the homes hear of a restart, drafts of dead processes
+// go, and its owner is told what is wrong with the service, how the last life died, and when safe mode can be left.
+// Loaded only then. Each of these may fail, and nothing depends on it.
+
+import { sentenceOf } from "../../core/fault.ts";
+import { homesOf } from "../../core/notice.ts";
+import type { Boot } from "../../core/recovery.ts";
+import { tellHomes } from "./back.ts";
+import { sweepDrafts } from "./drafts.ts";
+import { configHash, platformSettings } from "../parts.ts";
+import type { Ready } from "../ready.ts";
+
+export async function afterwards(parts: Ready): Promise<void> {
+  const { paths, config, gate, world, supervisor } = parts;
+  const attempt = async (what: string, work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      world.log("debug", what, { why: sentenceOf(error) });
+    }
+  };
+  if (gate.status().safeMode) watchConfig(parts);
+  // In safe mode nothing is sent; the next start finds the note again.
+  else await tellHomes(paths.restartPending, homesOf(platformSettings(config)), gate, world);
+  await attempt("drafts of earlier lives stay where they are", () => sweepDrafts(paths));
+  await attempt("how the last life died could not be found out", () => investigate(parts));
+  if (supervisor !== null) await attempt("the service could not be looked at", () => warnOfService(parts));
+}
+
+/** What the supervisor's own files say about us, where that is not what it should be. */
+async function warnOfService({ config, paths, env, world }: Ready): Promise<void> {
+  const { drainSeconds } = config.gateway;
+  const [{ checkStopTiming }, { unitDrift }, { here }] = await Promise.all([
+    import("../../host/forensics/timing.ts"),
+    import("../../services/drift.ts"),
+    import("../../services/verbs.ts"),
+  ]);
+  const drift = await unitDrift({ ...here(paths.home), env }, drainSeconds);
+  const timing = await checkStopTiming({ env, drainSeconds });
+  for (const warning of [drift, timing?.warning ?? null]) if (warning !== null) world.log("warn", warning);
+}
+
+/** A life that ended without a word: what the machine knows about it is kept with it. */
+async function investigate({ store, boot, world, gate }: Ready): Promise<void> {
+  const [own, last] = await store.lastBoots(2);
+  if (own?.id !== boot.id || !isUnexplained(last)) return;
+  const { gatherEvidence } = await import("../../host/evidence.ts");
+  const { pid, startedAt, beatAt, machine } = last;
+  const evidence = await gatherEvidence({ pid, startedAt, lastBeatAt: beatAt, machineSame: machine === boot.machine });
+  // A stop that came meanwhile has better things to do; the next start looks again.
+  if (gate.status().state === "draining" || gate.status().state === "stopped") return;
+  await store.commit([{ put: "story", boot: last.id, story: { evidence } }], boot.id);
+  world.log("warn", "the last gateway died without a word; `everturn why` tells more", { boot: last.id, evidence });
+}
+
+function isUnexplained(boot: Boot | undefined): boot is Boot {
+  return boot !== undefined && boot.stop === null && boot.story.evidence === undefined;
+}
+
+const lookAgainMs = 1_000;
+
+type Held = Pick<Ready, "paths" | "env" | "hash" | "gate" | "world">;
+
+/** Another configuration deserves another try, and needs another process. */
+function watchConfig(held: Held): void {
+  const { paths, env, gate } = held;
+  const clock = setInterval(() => {
+    if (!gate.status().safeMode) return clearInterval(clock);
+    const hash = configHash(paths, env);
+    if (hash === held.hash) return;
+    clearInterval(clock);
+    void tryAnew({ ...held, hash });
+  }, lookAgainMs);
+  clock.unref();
+}
+
+async function tryAnew(held: Held): Promise<void> {
+  const answer = await held.gate.restart({ by: "marker", reason: "its configuration has changed" });
+  if (answer === "restarting") return;
+  held.world.log("warn", "the changed configuration cannot be used; change it again", { why: answer.refused });
+  watchConfig(held);
+}
