@@ -99,4 +99,34 @@ export const mutants: readonly Mutant[] = [
     find: "if (taken !== null) await underWay(sendAndSettle(taken));",
     replace: "if (taken !== null) await sendAndSettle(taken);",
   },
+  {
+    name: "interruptions are not counted",
+    file: "src/engine/marks.ts",
+    find: 'if (!one.hasResult && stop !== "fault") {',
+    replace: "if (stop === null) {",
+  },
+  {
+    name: "a mark outlives the turn it was made for",
+    file: "src/engine/turns/run.ts",
+    find: "if (running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));",
+    replace: "",
+  },
+  {
+    name: "a suspension strands what waits",
+    file: "src/engine/recovery/suspend.ts",
+    find: "if (kept.length > 0) changes.push(...(await succeededBy(parts, session, kept)));",
+    replace: "",
+  },
+  {
+    name: "a crash suspends what is to be resumed",
+    file: "src/engine/recovery/suspend.ts",
+    find: 'if (session.standing === "active" && session.resume === null) found.set(session.id, session);',
+    replace: 'if (session.standing === "active") found.set(session.id, session);',
+  },
+  {
+    name: "a turn that waits for its user starts beside it",
+    file: "src/engine/lanes/lanes.ts",
+    find: "queued: lane.queued || lane.parked || suspects.keeps(lane)",
+    replace: "queued: lane.queued || suspects.keeps(lane)",
+  },
 ];

@@ -8,12 +8,13 @@ import { join } from "node:path";
 import { type Mutant, mutants } from "./faults.ts";
 
 const root = join(import.meta.dirname, "../..");
-const suites = ["crash", "stop", "poison", "seeds"];
+const suites = ["crash", "stop", "poison", "seeds", "resume", "suspend"];
 const limitMs = 180_000;
 
 function plant(mutant: Mutant | null): string {
   const folder = mkdtempSync(join(tmpdir(), "everturn-mutant-"));
-  for (const name of ["package.json", "src", ...suites.map((suite) => `test/${suite}.test.ts`)]) {
+  const tests = suites.map((suite) => `test/${suite}.test.ts`);
+  for (const name of ["package.json", "src", "test/stop/stage.ts", ...tests]) {
     cpSync(join(root, name), join(folder, name), { recursive: true });
   }
   if (mutant !== null) {
