@@ -21,7 +21,10 @@ export type AgentJob = {
   readonly input: Inbound;
   /** This turn so far. */
   readonly journal: readonly Entry[];
-  /** What the agent must know of an interruption, on the first step after it; null otherwise. */
+  /**
+   * What the agent must know of an interruption, on the first step after it; null otherwise. It ends with the words that
+   * joined the turn since, which the journal has too; it is not for the user.
+   */
   readonly note: string | null;
   /** What was said before, newest last; read only when wanted. */
   readonly history: (limit: number) => Promise<readonly Message[]>;

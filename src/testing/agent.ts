@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { type TestContext, describe, test } from "node:test";
 import type { Instant } from "../core/ids.ts";
 import { type Entry, decideNext } from "../core/journal.ts";
+import { noteFor } from "../core/resume.ts";
 import type { Agent, AgentJob, Step } from "../ports/agent.ts";
 import { toolFaults } from "./tool.ts";
 import { anAddress, anInbound, at, sessionId, turnId } from "./samples.ts";
@@ -57,7 +58,7 @@ function jobFor(text: string, journal: readonly Entry[], told?: Told, session = 
     attempt: 1,
     input: anInbound(text, { from: anAddress(session) }),
     journal,
-    note: null,
+    note: noteFor(journal),
     history: async () => [],
     now: () => at(0),
     pause: async (ms) => void told?.pauses.push(ms),
@@ -147,11 +148,13 @@ function turnTests(trial: AgentTrial, message: string): void {
   test("a fresh agent goes on from any point of the journal instead of starting over", async (t) => {
     const { journal: whole } = await play(await opened(t, trial), message);
     for (let cut = 1; cut < whole.length; cut++) {
-      const resumed: Entry = { type: "resumed", attempt: 2 };
+      const resumed: Entry = { type: "resumed", attempt: 2, reason: "crash" };
       const past = [...whole.slice(0, cut), resumed];
       const { journal } = await play(await opened(t, trial), message, past);
       assert.ok(journal.length - past.length < whole.length, `after ${cut} of ${whole.length} entries it began again`);
       if (trial.repeatable) assert.deepEqual(shape(journal), shape(whole), `cut after ${cut} entries`);
+      const said = journal.slice(past.length).flatMap((entry) => (entry.type === "said" ? [entry.text] : []));
+      assert.ok(!said.join().includes("[System note:"), "what it is told of the interruption is not for its user");
     }
   });
 
