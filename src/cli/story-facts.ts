@@ -128,8 +128,10 @@ function parentText(parent: Readonly<Record<string, unknown>>): string {
   return `${oneLine(name)}, pid ${String(parent["pid"])}${command}`;
 }
 
+/** Without the sentence about the last sign of life, which is told in its own place. */
 function evidenceFacts({ evidence = [] }: BootStory): Facts {
-  return evidence.map((line) => ["evidence", oneLine(line)] as const);
+  const rest = evidence.filter((line) => !line.startsWith("Its last sign of life"));
+  return rest.map((line) => ["evidence", oneLine(line)] as const);
 }
 
 function phaseFacts(phases: readonly Phase[]): Facts {

@@ -63,7 +63,8 @@ function lifeOf(boot: Boot, next: Boot | null, around: Around): Life {
 function endOf({ id, stop, story }: Boot, { alive }: Around): End {
   if (id === alive) return "running";
   if (stop === null) return "died";
-  return stop.clean || story.exitCode !== undefined ? "stopped" : "cut-short";
+  const isDone = stop.clean || story.exitCode !== undefined || story.phases !== undefined;
+  return isDone ? "stopped" : "cut-short";
 }
 
 function awayBetween(before: BootStory, after: BootStory): number | null {

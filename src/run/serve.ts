@@ -12,6 +12,7 @@ import { openToken } from "../control/auth.ts";
 import type { Control } from "../control/server.ts";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import { type StopIntent, type SupervisorKind, exitCodeOf, exitCodes } from "../core/lifecycle.ts";
+import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
 import { narrate } from "../narrate.ts";
@@ -115,9 +116,26 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   stopped.asked(ending.askedAt);
   if (!ending.clean)
     world.log("warn", "not everything was parked in time; it is taken up from its last step at the next start");
-  const [shortcut] = await Promise.all([finalWrites(ending.intent, parts), control.close()]);
+  const expected = exitCodeOf(ending, supervisor, true);
+  const [shortcut] = await Promise.all([
+    finalWrites(ending.intent, parts),
+    control.close(),
+    noteCode(parts, store, expected),
+  ]);
   if (ending.intent.by === "fault") output.err(`The gateway stopped: ${ending.intent.reason}.`);
-  return exitCodeOf(ending, supervisor, shortcut === "launched");
+  const code = exitCodeOf(ending, supervisor, shortcut === "launched");
+  if (code !== expected) await noteCode(parts, store, code);
+  return code;
+}
+
+/** For whoever asks why afterwards; a disk that does not answer is not waited for. */
+async function noteCode({ boot, world }: Living, store: SqliteStore, exitCode: number): Promise<void> {
+  try {
+    const noted = store.commit([{ put: "story", boot: boot.id, story: { exitCode } }], boot.id);
+    await Promise.race([noted, pause(limits.closeMs / 2, undefined, { ref: false })]);
+  } catch (error) {
+    world.log("warn", "the exit code could not be noted", { why: sentenceOf(error) });
+  }
 }
 
 /** The gateway and its control port, watched by the log and by the state file. */

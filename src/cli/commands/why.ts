@@ -3,6 +3,8 @@
 
 import { existsSync } from "node:fs";
 import { Fault } from "../../core/fault.ts";
+import type { Boot } from "../../core/recovery.ts";
+import { gatherEvidence } from "../../host/evidence.ts";
 import { isAlive, machineBootId, readStateFile } from "../../host/identity.ts";
 import { type Context, pathsOf, show, textFlag } from "../context.ts";
 import { type Output, facts, paint } from "../print.ts";
@@ -19,14 +21,25 @@ export async function why(context: Context): Promise<number> {
   const asked = textFlag(context, "boots");
   const boots = await context.doors.readBoots(store, asked === undefined ? lookedAt : Number(asked) + 1);
   const found = await readStateFile(state);
-  const lives = livesOf(boots, {
-    now: context.now(),
-    alive: boots.find((one) => one.stop === null && one.pid === found?.pid && isRunning(found))?.id ?? null,
-    machine: machineBootId(),
-  });
+  const alive = boots.find((one) => one.stop === null && one.pid === found?.pid && isRunning(found))?.id ?? null;
+  const machine = machineBootId();
+  const lives = livesOf(await withEvidence(boots, alive, machine), { now: context.now(), alive, machine });
   const told = asked === undefined ? worthTelling(lives, deathsTold) : lives.slice(0, Number(asked));
   const running = lives.find((one) => one.end === "running") ?? null;
   return show(context, { running, lives: told }, () => text(context.output, running, told));
+}
+
+/** The next start looks for what ended a life without a word; as long as there was none, it is looked for here. */
+async function withEvidence(boots: readonly Boot[], alive: string | null, machine: string): Promise<readonly Boot[]> {
+  const [last, ...rest] = boots;
+  if (last === undefined || last.stop !== null || last.id === alive) return boots;
+  const evidence = await gatherEvidence({
+    pid: last.pid,
+    startedAt: last.startedAt,
+    lastBeatAt: last.beatAt,
+    machineSame: last.machine === machine,
+  });
+  return [{ ...last, story: { evidence, ...last.story } }, ...rest];
 }
 
 function isRunning({ pid, start_time: startTime }: { pid: number | null; start_time: number | null }): boolean {

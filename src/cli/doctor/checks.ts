@@ -2,7 +2,7 @@
 // to do. Pure.
 
 import { sizeText } from "../print.ts";
-import type { Findings } from "./findings.ts";
+import type { FileFacts, Findings } from "./findings.ts";
 
 /** What `--fix` can do about it without taking anything away that somebody may want. */
 export type Fix = "permissions" | "markers" | "service";
@@ -71,9 +71,10 @@ function judgeHome({ home, folder }: Findings): Verdict {
 
 function judgePermissions({ folder, secrets, system }: Findings): Verdict {
   if (system === "win32") return ok("left to Windows");
-  const all = folder === null ? secrets : [folder, ...secrets];
-  const open = all.filter((one) => (one.mode & 0o077) !== 0);
-  if (open.length === 0) return ok("only this user can read it");
+  // A closed folder hides whatever is in it.
+  const isOpen = (one: FileFacts) => (one.mode & 0o077) !== 0;
+  if (folder === null || !isOpen(folder)) return ok("only this user can read it");
+  const open = [folder, ...secrets.filter(isOpen)];
   const shown = open.map((one) => `${one.path} (${one.mode.toString(8)})`).join(", ");
   return fault(`others on this machine can read ${shown}`, "`everturn doctor --fix` closes it.", "permissions");
 }
