@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { at } from "../testing/samples.ts";
+import { aBoot, at } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import { Bug } from "./ids.ts";
 import {
@@ -13,12 +13,13 @@ import {
   type StopIntent,
   type SupervisorKind,
   advanceLifecycle,
+  decideSafeMode,
   exitCodeOf,
   remaining,
   reportedCode,
 } from "./lifecycle.ts";
 import { limits } from "./limits.ts";
-import type { StopClass } from "./recovery.ts";
+import type { Boot, StopClass } from "./recovery.ts";
 
 const first: StopIntent = { class: "restart", by: "cli", reason: "asked first" };
 const second: StopIntent = { class: "planned", by: "signal", reason: "asked second" };
@@ -212,6 +213,34 @@ table(
 test("everything after the drain fits into five seconds", () => {
   assert.ok(limits.parkMs + limits.sendGraceMs + limits.closeMs + limits.finalMs <= limits.stopMs);
 });
+
+const stopped = (of: StopClass): Partial<Boot> => ({
+  stop: { class: of, by: "signal", reason: "asked", at: at(9), clean: true },
+});
+type SafeCase = { name: string; before: readonly Partial<Boot>[]; holds: boolean };
+const died: Partial<Boot> = {};
+table(
+  "safe mode, by the last lives, the newest first",
+  [
+    { name: "none", before: [], holds: false },
+    { name: "two deaths", before: [died, died], holds: false },
+    { name: "three deaths", before: [died, died, died], holds: true },
+    { name: "three deaths after a good life", before: [died, died, died, { readyAt: at(5) }], holds: true },
+    { name: "the last was ready", before: [{ readyAt: at(5) }, died, died, died], holds: false },
+    { name: "the last but two was ready", before: [died, died, { readyAt: at(5) }, died], holds: false },
+    { name: "one was stopped", before: [died, stopped("planned"), died, died], holds: false },
+    { name: "one was told to stop by a bare signal", before: [died, died, stopped("unexpected")], holds: false },
+    { name: "one was stopped by a mistake of ours", before: [died, stopped("fault"), died], holds: true },
+    { name: "one died in another life of the machine", before: [died, { machine: "m0" }, died], holds: false },
+    { name: "one had another configuration", before: [died, died, { config: "c0" }], holds: false },
+  ] satisfies SafeCase[],
+  ({ before, holds }: SafeCase) => {
+    const self = aBoot("self");
+    const boots = [self, ...before.map((more, n) => aBoot(`b${n}`, more))];
+    const reason = decideSafeMode(boots, self);
+    assert.equal(reason !== null, holds, String(reason));
+  },
+);
 
 type CodeCase = { name: string; of: StopClass; under: SupervisorKind | null; shortcut?: boolean; gives: number };
 const everywhere = ["systemd", "launchd", "s6", "task", null] as const;

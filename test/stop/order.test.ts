@@ -199,7 +199,9 @@ test("S66 each phase of a stop is logged with its time, and the story of this li
     assert.ok(names.includes(name), name);
   const drain = lines.find(({ what }) => what === "stop: drain")?.facts;
   assert.deepEqual(drain, { ms: 100, seconds: 0.1, running: 2, finished: 1, left: 1, timed_out: true });
-  const disconnects = lines.filter(({ what }) => what === "stop: disconnect").map(({ facts }) => facts["platform"]);
+  const disconnects = lines
+    .filter(({ what }) => what === "stop: disconnect")
+    .map(({ facts }) => String(facts["platform"]));
   assert.deepEqual(disconnects.toSorted(), ["chat", "telegram"]);
 
   const [boot] = await on.store.lastBoots(1);
