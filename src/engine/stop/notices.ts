@@ -22,7 +22,10 @@ export type StopNews = {
 export async function tellPeople(parts: Parts, news: StopNews): Promise<Facts> {
   const notices = noticesBefore({
     stop: news.intent,
-    busy: news.running.map(({ session, turn }) => ({ at: session.address, input: turn.input })),
+    // Who has the answer by now does not wait for it.
+    busy: news.running
+      .filter(({ turn }) => turn.now.state === "running")
+      .map(({ session, turn }) => ({ at: session.address, input: turn.input })),
     asked: news.asked,
     homes: homesOf(parts.settings.platforms),
     wanted: (platform) => settingsOf(parts, platform).restartNotices,
