@@ -20,6 +20,8 @@ export type EndParts = {
   readonly board: Board;
   readonly handover: Handover;
   readonly supervisor: SupervisorKind | null;
+  /** Which unit this process belongs to, as the system tells it. */
+  readonly readCgroup?: () => Promise<string>;
 };
 
 /** Whether the supervisor was told to start the next life at once. */
@@ -42,7 +44,7 @@ export async function finalWrites(intent: StopIntent, parts: EndParts): Promise<
     step("the marker that asked for it", () => removeOwnMarkers(paths, self, world.now())),
     step("the short way back under systemd", async () => {
       if (intent.class !== "restart" || parts.supervisor !== "systemd") return;
-      await launchShortcut(self);
+      await launchShortcut(parts);
       launched = "launched";
     }),
   ]);
@@ -51,9 +53,10 @@ export async function finalWrites(intent: StopIntent, parts: EndParts): Promise<
 }
 
 /** Systemd pauses between two starts; a unit of its own that only waits for our end does not. */
-async function launchShortcut(self: ProcessIdentity): Promise<void> {
+async function launchShortcut({ self, readCgroup }: EndParts): Promise<void> {
   const { launchRestartShortcut } = await import("../host/supervised.ts");
-  const answer = await launchRestartShortcut({ self, cgroup: await readFile("/proc/self/cgroup", "utf8") });
+  const cgroup = await (readCgroup?.() ?? readFile("/proc/self/cgroup", "utf8"));
+  const answer = await launchRestartShortcut({ self, cgroup });
   if (answer.type === "not-launched") throw new Error(answer.why);
 }
 

@@ -65,8 +65,9 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
   await using open = new AsyncDisposableStack();
   exitOnMistake(world, flush);
   const boot = beginBoot(world, version, parts.hash);
-  const board = openBoard(paths.state, { ...self, version, startedAt: boot.startedAt }, world);
   const asks = watchAsks({ world, paths, self, env, drainMs: drainMsOf(config), overdue: overdue(parts, world) });
+  // Whoever finds it in the file may send a signal at once.
+  const board = openBoard(paths.state, { ...self, version, startedAt: boot.startedAt }, world);
   // Registered before everything else, so the last to go: until then no signal ends the process half-way.
   open.defer(() => asks.off());
   open.defer(flush);
