@@ -49,7 +49,7 @@ test("without a gateway every way of finding none says how to start one", async 
   const isPlain = (error: unknown) =>
     error instanceof Fault &&
     error.message ===
-      `No gateway is running for ${at.home}. Start one with \`everturn gateway run --home ${at.home}\`.`;
+      `No gateway is running for ${at.home}. Start one with \`everturn gateway start --home ${at.home}\`.`;
   assert.throws(() => connectGateway(at), isPlain);
   writeFileSync(at.stateFile, "{");
   assert.throws(() => connectGateway(at), isPlain);

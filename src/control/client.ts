@@ -62,7 +62,7 @@ export function connectGateway(place: Place): Client {
 }
 
 export function notRunning(home: string, cause?: unknown): Fault {
-  const start = `everturn gateway run --home ${home}`;
+  const start = `everturn gateway start --home ${home}`;
   return new Fault("not-found", `No gateway is running for ${home}. Start one with \`${start}\`.`, cause);
 }
 

@@ -1,0 +1,198 @@
+// Each check as a table: what it says about a home in order, and about each thing that can be wrong.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { table } from "../../testing/table.ts";
+import { type Verdict, checks, examine, worst } from "./checks.ts";
+import type { Findings, ServiceFacts } from "./findings.ts";
+
+const folder = { path: "/h", mode: 0o700, isOwn: true };
+const look = { schema: 2, newest: 2, fault: null, warning: null, tookMs: 3, openTurns: 1, openItems: 0 };
+const state = {
+  gateway_state: "running",
+  desired_state: "running",
+  pid: 42,
+  start_time: 1,
+  active_agents: 0,
+  restart_requested: false,
+  exit_reason: null,
+  platforms: {},
+  url: "http://127.0.0.1:7433",
+  version: "1.0.0",
+  started_at: null,
+  updated_at: null,
+} as const;
+const unit: ServiceFacts = {
+  title: "the service everturn",
+  state: "running",
+  missing: [],
+  differs: [],
+  givenSeconds: 90,
+  neededSeconds: 90,
+  lingers: true,
+  user: "ann",
+};
+const gateway = {
+  state: "running",
+  reason: null,
+  safeMode: false,
+  answeredMs: 4,
+  platforms: [{ name: "web/local", up: true, why: null }],
+};
+const now = Date.UTC(2026, 10, 15);
+
+/** A home with a running gateway, in which nothing is wrong. */
+const well: Findings = {
+  home: "/h",
+  now,
+  system: "linux",
+  node: "26.1.0",
+  sqlite: "3.53.0",
+  folder,
+  secrets: [{ path: "/h/control.token", mode: 0o600, isOwn: true }],
+  disk: { free: 50e9, total: 100e9, kind: "ext4" },
+  configFaults: [],
+  drainSeconds: 0,
+  store: { type: "found", bytes: 2_000_000, ...look },
+  markers: [{ path: "/h/.m", judgement: "absent" }],
+  state,
+  isAlive: true,
+  lock: "held",
+  port: { place: "127.0.0.1:7433", use: "ours" },
+  service: unit,
+  lastBeat: now - 1_000,
+  gateway,
+};
+
+/** The same home with nothing running. */
+const quiet: Partial<Findings> = { gateway: null, isAlive: false, lock: "free" };
+
+type Case = {
+  readonly check: string;
+  readonly name: string;
+  readonly found: Partial<Findings>;
+  readonly level: Verdict["level"];
+  readonly says: RegExp;
+  readonly fix?: Verdict["fix"];
+};
+
+const rows: readonly (readonly [
+  check: string,
+  name: string,
+  found: Partial<Findings>,
+  level: Verdict["level"],
+  says: RegExp,
+  fix?: Verdict["fix"],
+])[] = [
+  ["node", "an old one", { node: "22.1.0" }, "fault", /this is Node 22/],
+  ["home", "none yet", { folder: null }, "warning", /no \/h yet/],
+  ["home", "somebody else's", { folder: { ...folder, isOwn: false } }, "fault", /another user/],
+  ["permissions", "open to others", { folder: { ...folder, mode: 0o755 } }, "fault", /\/h \(755\)/, "permissions"],
+  [
+    "permissions",
+    "an open file in a closed folder",
+    { secrets: [{ path: "/h/.env", mode: 0o644, isOwn: true }] },
+    "ok",
+    /only this user/,
+  ],
+  [
+    "permissions",
+    "an open file in an open folder",
+    { folder: { ...folder, mode: 0o750 }, secrets: [{ path: "/h/.env", mode: 0o644, isOwn: true }] },
+    "fault",
+    /\/h \(750\), \/h\/\.env \(644\)/,
+    "permissions",
+  ],
+  ["permissions", "Windows", { system: "win32", folder: { ...folder, mode: 0o777 } }, "ok", /left to Windows/],
+  ["disk", "little room", { disk: { free: 5e8, total: 1e9, kind: "ext4" } }, "warning", /476\.8 MB of 953\.7 MB/],
+  ["disk", "no room", { disk: { free: 1e6, total: 1e9, kind: "ext4" } }, "fault", /977 kB of/],
+  ["disk", "no home", { disk: null }, "ok", /no home yet/],
+  ["file system", "network", { disk: { free: 5e10, total: 1e11, kind: "nfs" } }, "fault", /on nfs/],
+  ["file system", "memory", { disk: { free: 5e10, total: 1e11, kind: "tmpfs" } }, "warning", /in memory/],
+  ["file system", "a container's layer", { disk: { free: 5e10, total: 1e11, kind: "overlay" } }, "warning", /overlay/],
+  ["file system", "passed on", { store: { type: "found", bytes: 1, ...look, warning: "on FUSE" } }, "warning", /FUSE/],
+  ["config", "wrong", { configFaults: ["a is not known", "b must be 1"] }, "fault", /a is not known; b must be 1/],
+  ["store", "none yet", { store: { type: "none" } }, "ok", /none in \/h yet/],
+  ["store", "no database", { store: { type: "unusable", why: "it is damaged" } }, "fault", /it is damaged/],
+  ["store", "damaged", { store: { type: "found", bytes: 1, ...look, fault: "row 3" } }, "fault", /damaged: row 3/],
+  ["store version", "older", { store: { type: "found", bytes: 1, ...look, schema: 1 } }, "warning", /schema 1.*has 2/],
+  ["gateway", "safe mode", { gateway: { ...gateway, safeMode: true, reason: "died thrice" } }, "fault", /died thrice/],
+  ["gateway", "degraded", { gateway: { ...gateway, state: "degraded", reason: "full disk" } }, "warning", /full disk/],
+  [
+    "gateway",
+    "a platform that is down",
+    { gateway: { ...gateway, platforms: [{ name: "x/y", up: false, why: "no route" }] } },
+    "warning",
+    /not connected: x\/y \(no route\)/,
+  ],
+  ["gateway", "it hangs", { gateway: null }, "fault", /pid 42\) lives but does not answer/],
+  ["gateway", "it died", quiet, "warning", /pid 42\) is gone without a word/],
+  ["gateway", "it was stopped", { ...quiet, state: { ...state, gateway_state: "stopped" } }, "ok", /none runs/],
+  ["gateway", "never started", { ...quiet, state: null }, "ok", /none runs/],
+  [
+    "gateway",
+    "the last start failed",
+    { ...quiet, state: { ...state, gateway_state: "startup_failed", exit_reason: "port in use" } },
+    "fault",
+    /last start failed: port in use/,
+  ],
+  ["lock", "free", quiet, "ok", /free/],
+  ["lock", "held by nobody we know", { isAlive: false }, "fault", /does not name/],
+  ["lock", "unusable", { lock: { unusable: "no right" } }, "fault", /no right/],
+  ["markers", "stale", { markers: [{ path: "/h/.m", judgement: "stale" }] }, "warning", /\/h\/\.m/, "markers"],
+  ["markers", "unreadable", { markers: [{ path: "/h/.m", judgement: "unreadable" }] }, "warning", /cannot be read/],
+  ["markers", "in use", { markers: [{ path: "/h/.m", judgement: "self" }] }, "ok", /under way/],
+  ["port", "taken", { port: { place: "127.0.0.1:7433", use: { taken: "EADDRINUSE" } } }, "fault", /EADDRINUSE/],
+  ["port", "free", { port: { place: "127.0.0.1:7433", use: "free" } }, "ok", /is free/],
+  ["port", "any", { port: { place: "127.0.0.1:0", use: "any" } }, "ok", /any free one/],
+  ["service", "none", { service: null }, "ok", /none is installed/],
+  ["service", "out of date", { service: { ...unit, differs: ["ExecStart"] } }, "warning", /ExecStart/, "service"],
+  ["service", "a file is gone", { service: { ...unit, missing: ["/u"] } }, "fault", /lacks \/u/, "service"],
+  ["service", "failed", { service: { ...unit, state: "failed" } }, "fault", /has failed/],
+  [
+    "stop timing",
+    "too short",
+    { service: { ...unit, neededSeconds: 330 }, drainSeconds: 300 },
+    "fault",
+    /kills a stop after 90 s, and gateway\.drainSeconds 300 needs 330 s/,
+    "service",
+  ],
+  ["stop timing", "no service", { service: null }, "ok", /left to/],
+  ["linger", "off", { service: { ...unit, lingers: false } }, "warning", /ends when ann logs out/],
+  ["linger", "no question", { service: { ...unit, lingers: null } }, "ok", /no question/],
+  ["clock", "never set", { now: 0 }, "fault", /1970/],
+  ["clock", "set back", { lastBeat: now + 3_600_000 }, "warning", /from the future/],
+];
+
+const cases: readonly Case[] = rows.map(([check, name, found, level, says, fix]) => ({
+  check,
+  name: `${check}: ${name}`,
+  found,
+  level,
+  says,
+  fix: fix ?? null,
+}));
+
+table("what doctor says", cases, ({ check, found, level, says, fix }) => {
+  const told = examine({ ...well, ...found }).find((one) => one.name === check) ?? assert.fail(check);
+  assert.equal(told.level, level);
+  assert.match(told.what, says);
+  assert.equal(told.fix, fix);
+  assert.equal(told.todo === null, level === "ok", "what is wrong comes with what to do, and nothing else does");
+});
+
+test("a home in order is told so by every check, and every check has a case in which something is wrong", () => {
+  const told = examine(well);
+  assert.deepEqual(
+    told.filter((one) => one.level !== "ok"),
+    [],
+  );
+  assert.equal(worst(told), "ok");
+  for (const { name } of checks)
+    assert.ok(
+      cases.some((one) => one.check === name && one.level !== "ok"),
+      name,
+    );
+  assert.equal(worst(examine({ ...well, ...quiet })), "warning");
+  assert.equal(worst(examine({ ...well, configFaults: ["x"] })), "fault");
+});
