@@ -84,7 +84,7 @@ test("S22 a restart asked in a chat while nothing runs warns nobody", async (t) 
   assert.deepEqual(notices(on), []);
 });
 
-test("S23 a restart asked in a chat says so at its end, so that nothing is left for the homes; its asker is answered by the next start", async (t) => {
+test("a restart asked in a chat says so at its end, so that nothing is left for the homes; its asker is answered by the next start", async (t) => {
   const on = await stage(t);
   const one = await on.start(options({ telegram: { home: { account: "bot", chat: "home-chat" } } }));
   await restartFromTopic(on, one);
