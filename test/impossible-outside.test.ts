@@ -16,6 +16,7 @@ import type { StopClass } from "../src/core/recovery.ts";
 import { patienceFor } from "../src/host/ending.ts";
 import { takeSnapshot } from "../src/host/forensics/snapshot.ts";
 import { ownIdentity, readStateFile, startTimeOf, writeDesiredState } from "../src/host/identity.ts";
+import { tryLock } from "../src/host/lock.ts";
 import { judgeMarker, newMarker, parseMarker, readMarkerNow, writeMarker } from "../src/host/markers.ts";
 import { watchMarkers } from "../src/host/watcher.ts";
 import { openBoard, stateAfter, stateWhile } from "../src/run/state.ts";
@@ -24,7 +25,7 @@ import { type Place, stopSeconds } from "../src/services/kinds.ts";
 import { launchdList } from "../src/services/launchd.ts";
 import { s6Files } from "../src/services/s6.ts";
 import { systemdUnit } from "../src/services/systemd.ts";
-import { openSqliteStore } from "../src/stores/sqlite/index.ts";
+import { openSqliteArchive, openSqliteStore } from "../src/stores/sqlite/index.ts";
 import { openLives, parrot } from "./lives.ts";
 import { client } from "./process/client.ts";
 import { newHome, runGateway, signal, stateOf, until } from "./process/stage.ts";
@@ -60,6 +61,39 @@ test("impossible 18: whoever waits for a stop is more patient than the longest s
       assert.ok(seconds > longest, `${who} waits ${seconds} s for a stop that may take ${longest} s`);
     // Who asks forces before the supervisor does, so that it can say what happened.
     assert.ok(patienceFor(drain) / 1_000 < stopSeconds(drain));
+  }
+});
+
+test("impossible 19: whoever gets the lock finds the last word of the one before, on the disk and in the store", async (t) => {
+  for (const [kind, state] of [
+    ["SIGINT", "stopped"],
+    ["SIGTERM", "running"],
+  ] as const) {
+    const home = newHome(t);
+    const gateway = await runGateway(t, home);
+    await client(gateway).send("c", "m", "count to 50 slowly");
+    const paths = pathsIn(home);
+    const attempt = tryLock(paths.lock);
+    signal(gateway.pid, kind);
+    const lock = await until(
+      () => attempt.take(),
+      ({ type }) => type === "held",
+      "the lock is free",
+      1,
+    );
+    const found = await readStateFile(paths.state);
+    const archive = openSqliteArchive(paths.store);
+    const [boot] = await archive.lastBoots(1);
+    archive.close();
+    if (lock.type === "held") lock.release();
+    assert.deepEqual([found?.gateway_state, found?.url], [state, null], kind);
+    assert.ok(
+      boot?.story.silentAt !== undefined && (boot.story.phases?.length ?? 0) > 0,
+      "its story is told to the end",
+    );
+    assert.equal(boot?.stop?.clean, true);
+    await gateway.exit;
+    assert.equal((await readStateFile(paths.state))?.updated_at, found?.updated_at, "nothing is written after it");
   }
 });
 

@@ -1,6 +1,13 @@
 // Faults to plant, each a small and tempting mistake in the real sources. Some suite must find every one of them.
 
-export type Mutant = { readonly name: string; readonly file: string; readonly find: string; readonly replace: string };
+export type Mutant = {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** The suite that should find it, tried first. */
+  readonly by?: string;
+};
 
 export const mutants: readonly Mutant[] = [
   {
@@ -128,5 +135,47 @@ export const mutants: readonly Mutant[] = [
     file: "src/engine/lanes/lanes.ts",
     find: "queued: lane.queued || lane.parked || suspects.keeps(lane)",
     replace: "queued: lane.queued || suspects.keeps(lane)",
+  },
+  {
+    name: "a second request changes what kind of stop it is",
+    file: "src/core/lifecycle.ts",
+    find: "return at - life.since >= limits.sameRequestMs ? park(life, at) : stay(life);",
+    replace: "return at - life.since >= limits.sameRequestMs ? park(life, at) : stay({ ...life, intent });",
+    by: "impossible-outside",
+  },
+  {
+    name: "marked after the interrupt",
+    file: "src/engine/stop/supervisor.ts",
+    find: 'await line.step("mark", cap(limits.noteMs), async () => ({',
+    replace: 'void line.step("mark", cap(limits.noteMs), async () => ({',
+    by: "stop/marks",
+  },
+  {
+    name: "the lock goes before the last word",
+    file: "src/run/end.ts",
+    find: "(isFenced(intent) ? undefined : sayLast(intent, board))",
+    replace: "(isFenced(intent) ? undefined : void setTimeout(() => void sayLast(intent, board), 500))",
+    by: "impossible-outside",
+  },
+  {
+    name: "a marker is obeyed whomever it names",
+    file: "src/host/markers.ts",
+    find: 'return pid === self.pid && !comparable ? "self" : "other";',
+    replace: 'return "self";',
+    by: "impossible-outside",
+  },
+  {
+    name: "a restart is answered at every start",
+    file: "src/engine/recovery/recover.ts",
+    find: 'return [{ put: "turn", turn }, ...writeReply(reply, null).changes];',
+    replace: "return writeReply({ ...reply, id: parts.world.id() }, null).changes;",
+    by: "restart",
+  },
+  {
+    name: "a restart asked in a chat is forgotten at the start",
+    file: "src/engine/recovery/recover.ts",
+    find: "const answers = (await store.restarting()).flatMap((turn) => answer(parts, turn));",
+    replace: "const answers: Change[] = [];",
+    by: "restart",
   },
 ];
