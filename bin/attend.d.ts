@@ -10,6 +10,7 @@ export type Reply =
 
 export type Attendance = {
   prepare(): Promise<Reply>;
+  dismiss(): void;
   first(): void;
   stay(): Promise<End>;
   letGo(): void;

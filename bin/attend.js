@@ -12,8 +12,8 @@ const loadMs = 10_000;
 
 /**
  * `start` makes a child process with a channel. `own` is true while this process is itself the gateway.
- * The words on the channel: a gateway says `successor` and is answered `loaded` with a pid, or `failed` with why; a
- * successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends.
+ * The words on the channel: a gateway says `successor` and is answered `loaded` with a pid, or `failed` with why, and
+ * says `dismiss` when it does not want one any more; a successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends.
  */
 export function attend({ start, own }) {
   let isOwn = own;
@@ -42,6 +42,7 @@ export function attend({ start, own }) {
       child.on("message", (message) => {
         if (message?.everturn === "failed") one.why = String(message.why);
         if (message?.everturn === "successor") prepare().then((reply) => tell(child, reply));
+        if (message?.everturn === "dismiss") dismiss();
         if (message?.everturn !== "loaded") return;
         clearTimeout(late);
         one.isLoaded = true;
@@ -87,8 +88,14 @@ export function attend({ start, own }) {
     return waiting.loaded;
   }
 
+  function dismiss() {
+    waiting?.child.kill("SIGTERM");
+  }
+
   return {
     prepare,
+    /** Whoever waits, loaded or not, must not serve. */
+    dismiss,
     /** The first child; for who is no gateway itself. */
     first() {
       serving = begin(false);

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Attendance, type Reply, attend, codeOf } from "../../bin/attend.js";
 import type { Environment } from "../config/load.ts";
 import { Fault } from "../core/fault.ts";
@@ -21,8 +22,8 @@ export function modeOf(facts: { supervised: boolean; attended: boolean; detached
 export type Handover = {
   /** Resolves when the next life is certain to begin as far as anybody can know; rejects with a Fault that says why not. */
   prepare(): Promise<void>;
-  /** Another kind of stop came first: whoever was prepared must not serve. */
-  dismiss(): void;
+  /** Another kind of stop came first: whoever was prepared, or still is being prepared, must not serve. */
+  dismiss(): Promise<void>;
   /** When the home is free: whoever has to stays, and the exit code follows from the last one. */
   leave(code: number): Promise<number>;
 };
@@ -38,7 +39,7 @@ export type HandoverParts = {
 
 export function openHandover({ isSupervised, env, logs, check }: HandoverParts): Handover {
   let attendance: Attendance | null = null;
-  let successor: { readonly pid: number; readonly mode: Mode } | null = null;
+  let prepared: { readonly how: Mode; readonly reply: Promise<Reply> } | null = null;
 
   const mode = (): Mode =>
     modeOf({
@@ -57,29 +58,38 @@ export function openHandover({ isSupervised, env, logs, check }: HandoverParts):
     async prepare() {
       const how = mode();
       if (how === "supervised") return check();
-      const reply = await replyOf(how);
-      if (reply.everturn === "failed")
-        throw new Fault("not-possible", `The next gateway could not be started: ${reply.why}`);
-      successor = { pid: reply.pid, mode: how };
+      prepared = { how, reply: replyOf(how) };
+      const reply = await prepared.reply;
+      if (reply.everturn === "loaded") return;
+      prepared = null;
+      throw new Fault("not-possible", `The next gateway could not be started: ${reply.why}`);
     },
-    dismiss() {
-      if (successor === null) return;
-      tryKill(successor.pid);
-      successor = null;
+    async dismiss() {
+      if (prepared === null) return;
+      const { how, reply } = prepared;
+      prepared = null;
+      // One that is still loading has no number that we know; who started it ends it, and says so.
+      if (how === "attended") tellAttendant({ everturn: "dismiss" });
+      else attendance?.dismiss();
+      const known = await Promise.race([reply, pause(goneMs, null)]);
+      if (known?.everturn === "loaded") tryKill(known.pid);
     },
     async leave(code) {
-      if (successor === null || successor.mode === "attended" || attendance === null) return code;
-      if (successor.mode === "own") return codeOf(await attendance.stay());
-      attendance.letGo();
+      if (prepared === null || attendance === null) return code;
+      if (prepared.how === "own") return codeOf(await attendance.stay());
+      if (prepared.how === "detached") attendance.letGo();
       return code;
     },
   };
 }
 
+/** For a successor that is not wanted any more to be gone. */
+const goneMs = 1_000;
+
 /** With the same words, but for the one that has had its effect. */
 function startSuccessor(env: Environment, logs: string | null): ChildProcess {
   const words = [...process.execArgv, ...process.argv.slice(1).filter((one) => one !== "--replace")];
-  const role = logs === null ? { EVERTURN_ATTENDED: "1" } : { EVERTURN_DETACHED: "1" };
+  const role = { EVERTURN_ATTENDED: logs === null ? "1" : "", EVERTURN_DETACHED: logs === null ? "" : "1" };
   const given = { ...env, ...role, EVERTURN_SUCCESSOR: "1" };
   if (logs === null)
     return spawn(process.execPath, words, { env: given, stdio: ["inherit", "inherit", "inherit", "ipc"] });
@@ -105,9 +115,14 @@ function askAttendant(): Promise<Reply> {
     };
     process.on("message", heard);
     process.on("disconnect", gone);
-    process.send?.({ everturn: "successor" }, undefined, undefined, (error) => {
-      if (error !== null) gone();
-    });
+    tellAttendant({ everturn: "successor" }, gone);
+  });
+}
+
+function tellAttendant(words: { readonly everturn: string }, failed: () => void = () => undefined): void {
+  if (process.connected !== true) return failed();
+  process.send?.(words, undefined, undefined, (error) => {
+    if (error !== null) failed();
   });
 }
 

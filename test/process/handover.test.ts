@@ -1,0 +1,246 @@
+// One gateway hands over to the next without a supervisor: restarts in the foreground, twice, in vain, at awkward moments,
+// and take-overs. Real processes, looked at from outside: who serves, who stays, what the terminal gets to know.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { client } from "./client.ts";
+import {
+  type Started,
+  atEnd,
+  endWhoeverServes,
+  environmentOf,
+  isAlive,
+  newHome,
+  root,
+  runGateway,
+  signal,
+  spawnGateway,
+  start,
+  stateOf,
+  until,
+  whenReady,
+  within,
+} from "./stage.ts";
+
+const quickMs = 30_000;
+
+/** As people type it, in a session of its own: the negative of its pid is all that a terminal would tell of Ctrl-C. */
+function npmStart(t: TestContext, home: string): Started {
+  const npm = start(t, "npm", ["start"], { cwd: root, env: environmentOf(home), detached: true });
+  npm.child.stdin?.end();
+  atEnd(t, () => endWhoeverServes(home));
+  return npm;
+}
+
+/** Waits until another process serves the home than before. */
+async function next(home: string, before: number): Promise<number> {
+  const { pid } = await until(
+    () => stateOf(home),
+    (state) => state.pid !== before && state.gateway_state === "running",
+    "the next one serves",
+  );
+  return pid;
+}
+
+/** Node processes of a home, as the system lists them. */
+function processesOf(home: string): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+        return (
+          environment.includes(`EVERTURN_HOME=${home}`) &&
+          words.includes("run") &&
+          words.some((one) => one.endsWith("main.ts"))
+        );
+      } catch {
+        return false;
+      }
+    });
+}
+
+test("`npm start`: /restart in a chat comes back by itself, twice, without a chain; Ctrl-C then stops everything", async (t) => {
+  const home = newHome(t);
+  const npm = npmStart(t, home);
+  const ask = client(await whenReady(npm));
+  let pid = stateOf(home).pid;
+  const first = pid;
+  await ask.send("slow", "s1", "count to 6 slowly");
+  for (const round of [1, 2, 3]) {
+    assert.equal(await ask.send("c1", `r${round}`, "/restart"), "accepted");
+    pid = await next(home, pid);
+    assert.equal(await ask.send("c1", `r${round}`, "/restart"), "duplicate", "asked again, it is the same request");
+    const seen = await until(
+      () => ask.transcript("c1"),
+      (all) => all.length >= 2 * round,
+      "the restart is answered where it was asked",
+    );
+    assert.equal(seen.length, 2 * round);
+    assert.match(seen.at(-1)?.text ?? "", /has restarted/);
+    const all = await until(
+      () => processesOf(home),
+      (found) => found.length === 2,
+      "only the one that stays and the one that serves are left",
+    );
+    assert.deepEqual(new Set(all), new Set([first, pid]));
+  }
+  assert.equal(stateOf(home).pid, pid, "nothing restarts again by itself");
+  assert.match(npm.out(), /Took over in \d+ ms\./);
+  const slow = await until(
+    () => ask.transcript("slow"),
+    (all) => all.length >= 2,
+    "what was interrupted is answered",
+  );
+  assert.match(slow[1]?.text ?? "", /^1, 2, 3, 4, 5, 6\n/);
+  assert.equal(slow.length, 2);
+  signal(-npm.pid, "SIGINT");
+  await within(npm.exit, "npm did not end", quickMs);
+  await until(
+    () => processesOf(home),
+    (found) => found.length === 0,
+    "everything is gone",
+  );
+  assert.deepEqual([stateOf(home).gateway_state, stateOf(home).desired_state], ["stopped", "stopped"]);
+});
+
+test("after a restart SIGTERM to the pid of `npm start` still stops the gateway, and its code is passed on", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  signal(gateway.pid, "SIGUSR1");
+  const pid = await next(home, gateway.pid);
+  assert.equal(await within(gateway.end("SIGTERM"), "the one that stays did not end", quickMs), 1);
+  assert.equal(isAlive(pid), false);
+  const npm = npmStart(t, home);
+  await whenReady(npm);
+  const before = stateOf(home).pid;
+  signal(before, "SIGUSR1");
+  const after = await next(home, before);
+  await within(npm.end("SIGTERM"), "npm did not end", quickMs);
+  await until(
+    () => isAlive(after),
+    (alive) => !alive,
+    "the gateway is gone",
+  );
+});
+
+test("kill -9 of the one that stays leaves the gateway serving, and it can restart again", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  signal(gateway.pid, "SIGUSR1");
+  const second = await next(home, gateway.pid);
+  await gateway.end("SIGKILL");
+  assert.ok(isAlive(second));
+  const ask = client(gateway);
+  await ask.send("c1", "m1", "still there?");
+  await until(
+    () => ask.transcript("c1"),
+    (all) => all.length === 2,
+    "it still answers",
+  );
+  signal(second, "SIGUSR1");
+  const third = await next(home, second);
+  assert.ok(isAlive(second), "now this one stays");
+  signal(third, "SIGINT");
+  await until(
+    () => isAlive(second) || isAlive(third),
+    (alive) => !alive,
+    "both are gone",
+  );
+});
+
+test("a configuration that has become wrong: the restart is refused with the reason, and the gateway goes on", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  const ask = client(gateway);
+  writeFileSync(join(home, "config.yaml"), "gateway:\n  drainSecond: 5\n");
+  await ask.send("c1", "r1", "/restart");
+  const seen = await until(
+    () => ask.transcript("c1"),
+    (all) => all.length >= 2,
+    "the asker is told",
+  );
+  assert.match(seen[1]?.text ?? "", /not restarted.*drainSecond/s);
+  const asked = await ask.call("/api/restart", { method: "POST", body: '{"by":"cli"}', headers: headersOf(gateway) });
+  assert.equal(asked.status, 409);
+  assert.match(JSON.stringify(asked.body), /drainSecond/);
+  signal(gateway.pid, "SIGUSR1");
+  await until(gateway.err, (said) => said.includes("goes on as before"), "the log says so");
+  assert.deepEqual([stateOf(home).pid, stateOf(home).gateway_state], [gateway.pid, "running"]);
+  await ask.send("c1", "m2", "hello");
+  await until(
+    () => ask.transcript("c1"),
+    (all) => all.length === 4,
+    "it still answers",
+  );
+  writeFileSync(join(home, "config.yaml"), "gateway:\n  drainSeconds: 0\n");
+  await ask.send("c1", "r2", "/restart");
+  await next(home, gateway.pid);
+  assert.equal(await gateway.end(), 0);
+});
+
+function headersOf({ token }: { readonly token: string }): Record<string, string> {
+  return { authorization: `Bearer ${token}`, "content-type": "application/json" };
+}
+
+test("a stop that comes while a restart is prepared wins: nobody serves afterwards", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  signal(gateway.pid, "SIGUSR1");
+  await until(
+    () => processesOf(home),
+    (found) => found.length === 2,
+    "the next one is being started",
+    1,
+  );
+  signal(gateway.pid, "SIGINT");
+  assert.equal(await within(gateway.exit, "it did not end", quickMs), 0, gateway.err());
+  await until(
+    () => processesOf(home),
+    (found) => found.length === 0,
+    "nobody is left",
+  );
+  assert.deepEqual([stateOf(home).gateway_state, stateOf(home).desired_state], ["stopped", "stopped"]);
+});
+
+test("--replace takes over from a gateway that is only just starting", async (t) => {
+  const home = newHome(t);
+  const hook = join(import.meta.dirname, "slow-start.ts");
+  const slow = spawnGateway(t, home, { env: { NODE_OPTIONS: `--import=${hook}` } });
+  await until(
+    () => existsSync(join(home, "gateway_state.json")) && stateOf(home).pid === slow.pid,
+    (holds) => holds,
+    "it holds the home",
+    5,
+  );
+  assert.equal(stateOf(home).gateway_state, "starting");
+  const taker = await runGateway(t, home, { words: ["--replace"] });
+  assert.equal(await within(slow.exit, "the starting one did not end", quickMs), 79, slow.err());
+  assert.deepEqual([stateOf(home).pid, stateOf(home).gateway_state], [taker.pid, "running"]);
+  assert.equal(existsSync(join(home, ".gateway-takeover.json")), false);
+  assert.equal(await taker.end(), 0);
+});
+
+test("a detached gateway hands over without anybody who stays, at the same port, with its words in logs/gateway.out", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home, { env: { EVERTURN_DETACHED: "1" } });
+  const { url } = stateOf(home);
+  signal(gateway.pid, "SIGUSR1");
+  assert.equal(await within(gateway.exit, "the old one did not end", quickMs), 0, gateway.err());
+  const second = await next(home, gateway.pid);
+  assert.deepEqual(processesOf(home), [second]);
+  assert.equal(stateOf(home).url, url);
+  assert.match(readFileSync(join(home, "logs", "gateway.out"), "utf8"), /Took over in \d+ ms/);
+  signal(second, "SIGUSR1");
+  const third = await next(home, second);
+  signal(third, "SIGINT");
+  await until(
+    () => processesOf(home),
+    (found) => found.length === 0,
+    "nobody is left",
+  );
+});
