@@ -2,13 +2,17 @@
 # Makes a folder in which Windows programs run: wine of Debian 13, because the one of Debian 12 cannot run a Node that is
 # new enough, with the Node for Windows that the package brings along, and an empty Windows. The packages are only
 # unpacked, nothing of the machine is touched. Made once; a folder that is whole is left as it is.
-# Usage: get-wine.sh FOLDER (as root; EVERTURN_WINE names the same folder for the tests)
+# Usage: get-wine.sh FOLDER (as root, with mmdebstrap; EVERTURN_WINE names the same folder for the tests)
 set -eu
 exec </dev/null
 root=$(realpath -m "$1")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 whole="$root/everturn/whole"
 [ -e "$whole" ] && exit 0
+if [ -n "$(ls -A "$root" 2>/dev/null)" ] && [ ! -e "$root/everturn" ]; then
+  echo "$root is not empty and not of this script's making. Choose another folder, or remove it." >&2
+  exit 1
+fi
 
 retried() {
   local n
@@ -19,15 +23,9 @@ retried() {
   return 1
 }
 
-if ! command -v mmdebstrap >/dev/null; then
-  apt=(apt-get -qq --yes -o DPkg::Lock::Timeout=60 -o Acquire::Retries=3)
-  retried 120 "${apt[@]}" update
-  retried 120 "${apt[@]}" install --no-install-recommends mmdebstrap
-fi
-
 get_debian() {
   rm -rf "$root"
-  mmdebstrap --quiet --variant=extract --include=wine,wine64 --aptopt='Acquire::Retries "3"' trixie "$root"
+  mmdebstrap --quiet --variant=extract --include=wine,wine64,libc-bin --aptopt='Acquire::Retries "3"' trixie "$root"
 }
 export -f get_debian
 export root

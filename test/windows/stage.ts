@@ -45,11 +45,17 @@ export function windowsPath(file: string): string {
 export const mainFile = windowsPath(join(program, "dist", "main.js"));
 export const nodeFile = windowsPath(join(place, "node", "node.exe"));
 
+/** The other way round. */
+export function ownPath(file: string): string {
+  assert.match(file, /^Z:\\/);
+  return join(wineRoot, ...file.split("\\").slice(1));
+}
+
 /** A home that both systems see, with a configuration where one is given; ours is the path here. */
-export function newHome(t: TestContext, config = ""): string {
+export function newHome(t: TestContext, config = "", name = "home"): string {
   const folder = mkdtempSync(join(place, "test-"));
   atEnd(t, () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }));
-  const home = join(folder, "home");
+  const home = join(folder, name);
   mkdirSync(home);
   if (config !== "") writeFileSync(join(home, "config.yaml"), config);
   return home;
@@ -133,7 +139,12 @@ export async function whenReady(home: string, started: Started): Promise<Gateway
   return { ...started, url: origin, token: searchParams.get("token") ?? "", pid };
 }
 
-export type State = { readonly pid: number; readonly gateway_state: string; readonly desired_state: string };
+export type State = {
+  readonly pid: number;
+  readonly gateway_state: string;
+  readonly desired_state: string;
+  readonly url: string | null;
+};
 
 /** What `gateway_state.json` says. Under wine a file is gone for a moment while another takes its place. */
 export function stateOf(home: string): Promise<State> {
