@@ -1,0 +1,127 @@
+// What becomes of requests: those that come before there is a gateway, signals with and without a marker, and the look at
+// the machine at the first of them. Real signals of this process, real markers, time in hand.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { pathsIn } from "../config/paths.ts";
+import type { Instant } from "../core/ids.ts";
+import type { StopIntent } from "../core/lifecycle.ts";
+import { limits } from "../core/limits.ts";
+import { ownIdentity } from "../host/identity.ts";
+import { newMarker, writeMarker } from "../host/markers.ts";
+import { watchAsks } from "./asks.ts";
+
+function watched(t: TestContext, drainMs = 0) {
+  const home = mkdtempSync(join(tmpdir(), "everturn-asks-"));
+  t.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
+  const paths = pathsIn(home);
+  const self = ownIdentity();
+  const logged: string[] = [];
+  const late: StopIntent[] = [];
+  const asks = watchAsks({
+    world: { now: () => Date.now() as Instant, log: (_level, what) => void logged.push(what) },
+    paths,
+    self,
+    env: {},
+    drainMs,
+    overdue: (intent) => void late.push(intent),
+  });
+  t.after(() => asks.off());
+  const asked: StopIntent[] = [];
+  const answer = () =>
+    asks.answer({
+      stop: (intent) => void asked.push({ ...intent, context: { ...asks.witness(intent) } }),
+      restart: (intent) => void asked.push(intent),
+    });
+  const announce = (kind: "plannedStop" | "takeOver", target = self) =>
+    writeMarker(paths[kind], newMarker(kind, target, 1, Date.now()));
+  return { asks, answer, asked, announce, logged, late, paths };
+}
+
+const kindsOf = (asked: readonly StopIntent[]) => asked.map((one) => [one.class, one.by]);
+
+test("a request that comes before there is a gateway waits for it", (t) => {
+  const { answer, asked } = watched(t);
+  process.emit("SIGTERM", "SIGTERM");
+  process.emit("SIGUSR1", "SIGUSR1");
+  assert.deepEqual(asked, []);
+  answer();
+  assert.deepEqual(kindsOf(asked), [
+    ["unexpected", "signal"],
+    ["restart", "signal"],
+  ]);
+});
+
+test("a marker that names this process decides, one that names another does not", async (t) => {
+  const { asks, answer, asked, announce } = watched(t);
+  answer();
+  await announce("plannedStop", { pid: 1, startTime: 5 });
+  process.emit("SIGHUP", "SIGHUP");
+  await announce("plannedStop");
+  process.emit("SIGTERM", "SIGTERM");
+  asks.marked();
+  await announce("takeOver");
+  process.emit("SIGINT", "SIGINT");
+  assert.deepEqual(kindsOf(asked), [
+    ["unexpected", "signal"],
+    ["planned", "marker"],
+    ["planned", "marker"],
+    ["take-over", "marker"],
+  ]);
+});
+
+for (const isPlanned of [true, false])
+  test(`S65 the context line is logged and kept for ${isPlanned ? "a planned stop" : "an unexpected one"}, and a diagnostic follows`, async (t) => {
+    const { answer, asked, announce, logged, paths } = watched(t);
+    if (isPlanned) await announce("plannedStop");
+    answer();
+    process.emit("SIGTERM", "SIGTERM");
+    const kind = isPlanned ? "planned, by marker" : "unexpected, by signal";
+    assert.equal(logged.length, 1);
+    assert.match(
+      logged[0] ?? "",
+      new RegExp(`^asked to stop \\(${kind}\\): signal=SIGTERM .*parent_pid=\\d+ .*parent_cmdline=`),
+    );
+    const [{ context } = assert.fail()] = asked;
+    const { signal, signal_num: number, pid, planned_stop_marker: marker } = context ?? {};
+    assert.deepEqual([signal, number, pid], ["SIGTERM", 15, process.pid]);
+    assert.equal((marker as { for_self: boolean } | null)?.for_self ?? false, isPlanned);
+    const file = join(paths.logs, "gateway-shutdown-diag.log");
+    while (!existsSync(file) || !readFileSync(file, "utf8").includes("end of the diagnostic")) await pause(20);
+    assert.match(readFileSync(file, "utf8"), /shutdown diagnostic .* signal=SIGTERM /);
+  });
+
+test("a restart is known by its signal although that is long over when the stop begins", (t) => {
+  const { asks, answer, asked } = watched(t);
+  answer();
+  process.emit("SIGUSR1", "SIGUSR1");
+  const [intent = assert.fail()] = asked;
+  assert.equal(asks.witness(intent)?.["signal"], "SIGUSR1");
+});
+
+test("a stop that does not come to an end is ended, with the class it began with, and only once", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { answer, late } = watched(t, 7_000);
+  answer();
+  process.emit("SIGINT", "SIGINT");
+  t.mock.timers.tick(3_000);
+  process.emit("SIGTERM", "SIGTERM");
+  t.mock.timers.tick(4_000 + limits.stopMs - 1);
+  assert.deepEqual(late, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(kindsOf(late), [["planned", "signal"]]);
+  t.mock.timers.tick(60_000);
+  assert.equal(late.length, 1);
+});
+
+test("afterwards signals are nobody's business", (t) => {
+  const before = process.listenerCount("SIGUSR1");
+  const { asks } = watched(t);
+  assert.equal(process.listenerCount("SIGUSR1"), before + 1);
+  asks.off();
+  assert.equal(process.listenerCount("SIGUSR1"), before);
+});

@@ -1,0 +1,42 @@
+// What is said at a start, to whom, and what is not.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Greeting, greeting } from "./greet.ts";
+
+const usual: Greeting = {
+  version: "1.2.3",
+  url: "http://127.0.0.1:7433",
+  link: "http://127.0.0.1:7433/?token=secret",
+  hasWeb: true,
+  isKept: false,
+  held: null,
+  recovered: { turns: 0, items: 0 },
+  blackoutMs: null,
+};
+
+const rows: readonly (readonly [
+  what: string,
+  one: Partial<Greeting>,
+  has: readonly RegExp[],
+  hasNot: readonly RegExp[],
+])[] = [
+  ["somebody sits there", {}, [/^Web chat: \S+token=secret$/m, /Ctrl-C/], [/Took over/, /Goes on/]],
+  [
+    "a journal keeps it",
+    { isKept: true },
+    [/^Web chat: http:\/\/127\.0\.0\.1:7433 .*everturn gateway status/m],
+    [/secret/],
+  ],
+  ["there is no page", { hasWeb: false }, [/^Control: http:\/\/127\.0\.0\.1:7433$/m], [/secret/]],
+  ["it took over", { blackoutMs: 42 }, [/^Took over in 42 ms\.$/m], []],
+  ["it took work over", { recovered: { turns: 1, items: 2 } }, [/1 unfinished conversation and 2 replies\./], []],
+  ["it holds still", { held: "it died" }, [/safe mode: it died\./, /gateway resume/], [/secret/, /is running/]],
+];
+
+for (const [what, one, has, hasNot] of rows)
+  test(what, () => {
+    const said = greeting({ ...usual, ...one }).join("\n");
+    for (const pattern of has) assert.match(said, pattern);
+    for (const pattern of hasNot) assert.doesNotMatch(said, pattern);
+  });
