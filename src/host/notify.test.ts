@@ -52,10 +52,15 @@ type Recorder = {
   readonly said: () => string[];
 };
 
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "everturn-notify-"));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
 /** Stands in for the program of systemd: it writes down its words, and where it would have sent them. */
 async function recorder(t: TestContext, body = ""): Promise<Recorder> {
-  const home = await mkdtemp(join(tmpdir(), "everturn-notify-"));
-  t.after(() => rm(home, { recursive: true, force: true }));
+  const home = await folder(t);
   const program = join(home, "systemd-notify");
   const record = join(home, "said");
   await writeFile(
@@ -165,7 +170,11 @@ test("a child that hangs holds nobody back", async (t) => {
 });
 
 /** A process that says ready: what came out of its descriptor 3, and what it logged. */
-async function readyOn(third: "a pipe" | "nothing", fd = "3"): Promise<{ written: string; logged: string }> {
+async function readyOn(
+  third: "a pipe" | "a file" | "nothing",
+  fd = "3",
+  file = "",
+): Promise<{ written: string; logged: string }> {
   const program = `
     import { openNotifier } from ${module};
     const notifier = openNotifier({ env: { EVERTURN_READY_FD: "${fd}" }, log: (_level, what) => console.log(what) });
@@ -173,7 +182,12 @@ async function readyOn(third: "a pipe" | "nothing", fd = "3"): Promise<{ written
     notifier.ready("b");
     console.log("end");`;
   // A shell makes a plain pipe, as s6 does; Node would give its child a socket.
-  const script = third === "a pipe" ? `"$@" 3>&1 1>&2 | od -An -c` : `"$@" 3>&- 1>&2`;
+  const given = {
+    "a pipe": `"$@" 3>&1 1>&2 | od -An -c`,
+    "a file": `"$@" 3>>'${file}' 1>&2`,
+    nothing: `"$@" 3>&- 1>&2`,
+  };
+  const script = given[third];
   const words = ["-c", script, "sh", process.execPath, "--input-type=module", "-e", program];
   const { stdout, stderr } = spawn("/bin/sh", words, { stdio: ["ignore", "pipe", "pipe"] });
   const [written, logged] = await Promise.all([text(stdout), text(stderr)]);
@@ -186,12 +200,16 @@ test("s6 gets one newline on its pipe", async () => {
   assert.equal(logged, "end\n");
 });
 
-test("a descriptor that was not given is left alone", async () => {
+test("a descriptor that was not given is left alone", async (t) => {
   const { logged } = await readyOn("nothing");
   assert.match(
     logged,
     /^(?:Descriptor 3 is not the supervisor's|Readiness could not be told on descriptor 3)[^\n]*\nend\n$/,
   );
+  const file = join(await folder(t), "state");
+  const other = await readyOn("a file", "3", file);
+  assert.equal(readFileSync(file, "utf8"), "", "whatever file has that number is not written to");
+  assert.match(other.logged, /^Descriptor 3 is not the supervisor's/);
   const high = await readyOn("nothing", "999");
   assert.match(high.logged, /EBADF.*\nend\n$/);
 });

@@ -24,6 +24,7 @@ const fileMaxBytes = 2_000_000;
 
 /** Long command lines are cut: this is about who ran, and files grow. */
 const look = `
+LC_ALL=C; export LC_ALL
 renice -n 10 -p $$ >/dev/null 2>&1
 show() { printf '\\n-- %s\\n' "$1"; shift; "$@" 2>&1 | cut -c1-300; }
 list() { ps auxww 2>/dev/null || ps; }

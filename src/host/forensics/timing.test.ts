@@ -12,21 +12,27 @@ const says =
   (out: string, code: number | null = 0): Run =>
   () =>
     Promise.resolve({ code, out, err: "" });
-const never: Run = () => {
-  throw new Error("nobody may be asked");
+const fails: Run = () => {
+  throw new Error("no programs today");
 };
 
 test("S62 without an invocation id there is no answer, and nobody is asked", async () => {
+  let asked = 0;
+  const count: Run = () => {
+    asked += 1;
+    return Promise.resolve({ code: 0, out: "90s", err: "" });
+  };
   for (const none of [{}, { INVOCATION_ID: "" }, { INVOCATION_ID: undefined }])
-    assert.equal(await checkStopTiming({ env: none, drainSeconds: 180, run: never, readCgroup: unitCgroup }), null);
+    assert.equal(await checkStopTiming({ env: none, drainSeconds: 180, run: count, readCgroup: unitCgroup }), null);
+  assert.equal(asked, 0);
 });
 
 test("S63 a unit that cannot be determined, or a systemd that does not say, is no exception", async () => {
   const refuses = () => Promise.reject(new Error("ENOENT"));
   const rows = [
-    { run: never, readCgroup: () => Promise.resolve("0::/\n") },
-    { run: never, readCgroup: refuses },
-    { run: never, readCgroup: unitCgroup },
+    { run: fails, readCgroup: () => Promise.resolve("0::/\n") },
+    { run: fails, readCgroup: refuses },
+    { run: fails, readCgroup: unitCgroup },
     { run: () => Promise.reject(new Error("broken")), readCgroup: unitCgroup },
     { run: says("", null), readCgroup: unitCgroup },
     { run: says("1min 30s", 1), readCgroup: unitCgroup },
