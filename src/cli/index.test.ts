@@ -47,7 +47,10 @@ test("version and help are results, wrong words are not", async () => {
   assert.match(logs.out, /--follow, -f +go on with what is written/);
   const wrong = await type("gateway", "statsu");
   assert.deepEqual([wrong.code, wrong.out], [64, ""]);
-  assert.match(wrong.err, /no command `gateway statsu`\. Did you mean `gateway status`\? `everturn gateway --help` shows/);
+  assert.match(
+    wrong.err,
+    /no command `gateway statsu`\. Did you mean `gateway status`\? `everturn gateway --help` shows/,
+  );
 });
 
 test("a fault is one sentence, or one object where JSON was asked for", async (t) => {

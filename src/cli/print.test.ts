@@ -78,5 +78,6 @@ test("colours only where they are wanted", () => {
   assert.equal(terminalOutput(terminal, pipe, {}).colour, true);
   assert.equal(terminalOutput(terminal, pipe, { NO_COLOR: "1" }).colour, false);
   assert.equal(terminalOutput(terminal, pipe, {}).columns, 90);
+  assert.equal(terminalOutput(Object.assign(terminal, { columns: 0 }), pipe, {}).columns, 80);
   assert.equal(terminalOutput(pipe, pipe, {}).columns, Number.POSITIVE_INFINITY);
 });

@@ -25,7 +25,8 @@ export function terminalOutput(
     out: (text) => void stdout.write(`${text}\n`),
     err: (text) => void stderr.write(`${text}\n`),
     get columns() {
-      return tty ? (stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+      // A terminal that does not know its width says 0.
+      return tty ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     },
     tty,
     colour: tty && !noColour,

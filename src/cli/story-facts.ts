@@ -124,7 +124,7 @@ function markerText(context: Readonly<Record<string, unknown>>): string | null {
 
 function parentText(parent: Readonly<Record<string, unknown>>): string {
   const name = typeof parent["name"] === "string" ? parent["name"] : "unknown";
-  const command = typeof parent["cmdline"] === "string" ? `: ${oneLine(parent["cmdline"]).slice(0, 200)}` : "";
+  const command = typeof parent["cmdline"] === "string" ? `: ${oneLine(parent["cmdline"]).slice(0, 120)}` : "";
   return `${oneLine(name)}, pid ${String(parent["pid"])}${command}`;
 }
 
@@ -134,12 +134,19 @@ function evidenceFacts({ evidence = [] }: BootStory): Facts {
   return rest.map((line) => ["evidence", oneLine(line)] as const);
 }
 
+/** In order; what happened many times, such as once for each session, is told once. */
 function phaseFacts(phases: readonly Phase[]): Facts {
-  return phases.map(({ name, ms, facts = {} }) => {
-    const details = Object.entries(facts).map(([key, value]) => `${key}=${oneLine(shown(value))}`);
-    return ["phase", `${name} ${span(ms)}${details.length === 0 ? "" : ` (${details.join(", ")})`}`] as const;
+  return [...Map.groupBy(phases, (one) => one.name)].flatMap(([name, all]) => {
+    const longest = Math.max(...all.map((one) => one.ms));
+    if (all.length > alikeMax) return [["phase", `${name} ${all.length} times, at most ${span(longest)}`] as const];
+    return all.map(({ ms, facts = {} }) => {
+      const details = Object.entries(facts).map(([key, value]) => `${key}=${oneLine(shown(value))}`);
+      return ["phase", `${name} ${span(ms)}${details.length === 0 ? "" : ` (${details.join(", ")})`}`] as const;
+    });
   });
 }
+
+const alikeMax = 4;
 
 export function backFacts(boot: Boot, next: Boot | null, awayMs: number | null, { now }: Around): Facts {
   if (next === null) return [];

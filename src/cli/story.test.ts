@@ -322,6 +322,16 @@ table("the story of an end", cases, ({ rows, alive, machine, end, headline, fact
   assert.deepEqual(life.facts, facts);
 });
 
+test("what a stop did many times is told once", () => {
+  const many = Array.from({ length: 64 }, (_, n) => ({ name: "agent close", ms: n, facts: { session: `s${n}` } }));
+  const rows = [boot("b1", { stop: {}, story: { phases: [...many, ...phases] } })];
+  const [life] = livesOf(rows, { now, alive: null, machine: "m1" });
+  assert.deepEqual(
+    life?.facts.filter(([name]) => name === "phase").map(([, value]) => value.split(" (")[0]),
+    ["agent close 64 times, at most 63 ms", "drain 5.0 s", "total 5.2 s"],
+  );
+});
+
 test("told are the last end and the unclean deaths before it", () => {
   const rows = [
     boot("b6"),

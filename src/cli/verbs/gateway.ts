@@ -55,11 +55,32 @@ export function isInside(home: string): boolean {
   return inside !== "" && (!isAbsolute(inside) || resolve(inside) === home);
 }
 
-/** Null when it does not answer, or is no gateway any more. */
-export async function statusNow(context: Context): Promise<(StatusReply & { readonly link: string }) | null> {
+export type Answered = StatusReply & { readonly url: string; readonly link: string };
+
+/** Much longer than any answer takes; a gateway that hangs must not make everybody else hang. */
+const answerMs = 3_000;
+
+/** What the gateway says of itself; a Fault when none runs or it does not answer. */
+export async function askStatus(context: Context): Promise<Answered> {
+  const { url, link, get } = reachGateway(context);
+  const over = new AbortController();
+  const late = rest(answerMs, over.signal).then(() => null);
   try {
-    const client = reachGateway(context);
-    return { ...(await client.get<StatusReply>("/api/status")), link: client.link };
+    const status = await Promise.race([get<StatusReply>("/api/status"), late]);
+    if (status !== null) return { ...status, url, link };
+  } finally {
+    over.abort();
+  }
+  throw new Fault(
+    "not-possible",
+    `The gateway at ${url} does not answer. \`everturn logs\` may tell why; \`everturn gateway stop\` ends it, by force if it must.`,
+  );
+}
+
+/** Null when it does not answer, or is no gateway any more. */
+export async function statusNow(context: Context): Promise<Answered | null> {
+  try {
+    return await askStatus(context);
   } catch (error) {
     if (error instanceof Fault) return null;
     throw error;

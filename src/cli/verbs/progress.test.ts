@@ -22,7 +22,7 @@ table(
       name: "one turn with time left",
       progress: { ...calm, running: [turn(3)], leftMs: 4_001 },
       lines: [
-        "1 turn runs for at most 5 s more, then it is interrupted and goes on after the next start.",
+        "1 turn runs, at most 5 s more; then interrupted, to go on at the next start.",
         "  turn t3 of session s3: step 4, for 1 s",
       ],
     },
@@ -39,7 +39,7 @@ table(
       name: "a long drain",
       progress: { ...calm, running: [turn(0)], leftMs: 600_000 },
       lines: [
-        "1 turn runs for at most 10 min more, then it is interrupted and goes on after the next start.",
+        "1 turn runs, at most 10 min more; then interrupted, to go on at the next start.",
         "  turn t0 of session s0: step 1, for 1 s",
       ],
     },

@@ -41,10 +41,8 @@ export function progressLines({ running, toSend, leftMs }: Progress): readonly s
   const send = toSend === 0 ? "" : `; ${toSend} message${toSend === 1 ? "" : "s"} on the way out`;
   if (running.length === 0) return [`Nothing runs any more; closing${send}.`];
   const turns = `${running.length} turn${running.length === 1 ? " runs" : "s run"}`;
-  const fate = running.length === 1 ? "it is interrupted and goes on" : "they are interrupted and go on";
-  const then = `then ${fate} after the next start`;
-  const left =
-    leftMs === null ? "" : leftMs === 0 ? "; being interrupted" : ` for at most ${wait(leftMs)} more, ${then}`;
+  const fate = "then interrupted, to go on at the next start";
+  const left = leftMs === null ? "" : leftMs === 0 ? "; being interrupted" : `, at most ${wait(leftMs)} more; ${fate}`;
   return [
     `${turns}${left}${send}.`,
     ...running.map(

@@ -29,7 +29,7 @@ export async function restart(context: Context): Promise<number> {
   const following = follow(context, view, over.signal);
   const ready = await untilReady(context, hopelessOf(scene), before?.boot);
   over.abort();
-  await following;
+  await Promise.race([following, rest(50)]);
   const tookMs = Math.round(performance.now() - begun);
   const awayMs = await awayOf(context, ready.boot, before?.boot);
   const away = awayMs === null ? "" : `, and nobody listened for ${span(awayMs)} of it`;

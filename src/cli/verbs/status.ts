@@ -7,24 +7,24 @@ import { checkLines } from "../commands/doctor.ts";
 import { type Told, checks, examine } from "../doctor/checks.ts";
 import type { Findings } from "../doctor/findings.ts";
 import { lookAround } from "../doctor/look.ts";
-import { type Context, reachGateway, show } from "../context.ts";
+import { type Context, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
 import { livesOf } from "../story.ts";
+import { askStatus } from "./gateway.ts";
 import { progressLines, progressOf } from "./progress.ts";
 
 export async function status(context: Context): Promise<number> {
   const deep = context.flags["deep"] === true ? await lookDeep(context) : null;
   try {
-    const client = reachGateway(context);
-    const reply = await client.get<StatusReply>("/api/status");
-    const told = { ...reply, url: client.url, link: client.link };
+    const told = await askStatus(context);
     return show(context, deep === null ? told : { ...told, deep }, () =>
       [toText(context, told), ...deepText(context, deep)].join("\n\n"),
     );
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { output, flags } = context;
-    const found = { state: "stopped", reason: error.message, ...(deep === null ? {} : { deep }) };
+    const state = error.code === "not-found" ? "stopped" : "unknown";
+    const found = { state, reason: error.message, ...(deep === null ? {} : { deep }) };
     if (flags["json"] === true) output.out(JSON.stringify(found));
     else for (const text of deepText(context, deep)) output.out(text);
     throw error;

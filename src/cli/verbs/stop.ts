@@ -5,13 +5,16 @@ import { existsSync } from "node:fs";
 import { Fault } from "../../core/fault.ts";
 import { type ProcessIdentity, writeDesiredState } from "../../host/identity.ts";
 import { acquireLock } from "../../host/lock.ts";
+import { removeMarker } from "../../host/markers.ts";
 import { announceStop } from "../../services/announce.ts";
 import { type Ending, endServed } from "../../services/ending.ts";
 import { carryOut } from "../../services/verbs.ts";
 import type { Context } from "../context.ts";
 import { span } from "../story-facts.ts";
-import { type Scene, follow, isInside, sceneOf } from "./gateway.ts";
+import { type Scene, follow, isInside, rest, sceneOf } from "./gateway.ts";
 import { type Display, display } from "./progress.ts";
+
+const lastLookMs = 50;
 
 export async function stop(context: Context): Promise<number> {
   const scene = await sceneOf(context);
@@ -27,12 +30,15 @@ export async function stop(context: Context): Promise<number> {
   const following = follow(context, view, over.signal);
   const ended = await endServed(scene.inCharge, endingOf(context, scene, target, view), toolsOf(scene));
   over.abort();
-  await following;
+  // A last question may still be waiting for its answer; nobody waits with it.
+  await Promise.race([following, rest(lastLookMs)]);
   if (ended.type === "survived")
     throw new Fault(
       "not-possible",
       `The gateway (pid ${target.pid}) is still there after ${span(ended.waitedMs)} and force. Look at what holds it (\`ps -o pid,stat,wchan ${target.pid}\`); a process in state D waits for a disk.`,
     );
+  // One that was killed cannot put its marker away.
+  if (ended.type === "forced") await removeMarker(paths.plannedStop);
   const waitedMs = ended.type === "absent" ? 0 : Math.round(ended.waitedMs);
   const forced = ended.type === "forced";
   const how = forced
