@@ -239,6 +239,12 @@ const refusals = [
     told: /ann may not do that/,
   },
   {
+    name: "no permission, Windows, whatever it is called there",
+    command: { program: "schtasks", words: ["/Create", "/TN", "everturn"], what: "register the task" },
+    says: "FEHLER: Zugriff verweigert",
+    told: /open a terminal as administrator and try again/,
+  },
+  {
     name: "a gateway that does not start",
     command: systemctl("--user", "start", "everturn.service"),
     says: "Job for everturn.service failed because the control process exited with error code.",

@@ -47,6 +47,8 @@ export function here(home: string): Here {
 }
 
 function ownerOf(home: string, user: Place["user"], env: Environment): Place["user"] {
+  // Windows knows no owners by number, and calls all of them 0.
+  if (user.uid === null) return user;
   const caller = { name: env["SUDO_USER"] ?? "", uid: Number(env["SUDO_UID"] ?? Number.NaN) };
   const isCalled = caller.name !== "" && Number.isSafeInteger(caller.uid);
   const facts = statSync(home, { throwIfNoEntry: false });
@@ -208,6 +210,9 @@ export function complaint({ program, words, what }: Command, tried: Tried, { use
     return `Cannot ${what}: the program ${program} is not on this machine. \`everturn gateway start\` runs the gateway without a service.`;
   const said = tried.err.trim() || tried.out.trim() || `it ended with ${tried.code}`;
   const first = `Cannot ${what}: ${typed} said: ${said.replace(/([^.!?])$/, "$1.")}`;
+  // In the user's language, so the word for it is not looked for.
+  if (program === "schtasks" && words.includes("/Create"))
+    return `${first} A task that starts with the machine can only be registered by an administrator: open a terminal as administrator and try again. \`everturn gateway start\` runs the gateway without a task.`;
   const isBusGone = /failed to connect to (?:user scope )?bus|XDG_RUNTIME_DIR.* not (?:defined|set)/i.test(said);
   if (isBusGone && words.includes("--user"))
     return `${first} There is no session of ${user.name} that systemd knows. Log in as ${user.name} itself instead of changing to that user, or have it kept without a login (\`sudo loginctl enable-linger ${user.name}\`) and try again; or install for the whole system: \`sudo everturn gateway install --system --home ${home}\`.`;
