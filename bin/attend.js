@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 
-/** How long a successor may take until it has loaded everything. */
-const loadMs = 10_000;
+/** How long a successor may take until it has loaded everything; the old gateway serves meanwhile. */
+const loadMs = 30_000;
 
 /**
  * `start` makes a child process with a channel. `own` is true while this process is itself the gateway.

@@ -8,12 +8,10 @@ import type { Gateway } from "../ports/gateway.ts";
 import type { SqliteStore } from "../stores/sqlite/index.ts";
 import { greeting } from "./greet.ts";
 import type { LifeParts, Outfit } from "./serve.ts";
-import type { Board } from "./state.ts";
 
 export type Ready = LifeParts &
   Outfit & {
     readonly boot: Boot;
-    readonly board: Board;
     readonly gate: Gateway;
     readonly control: Control;
     readonly store: SqliteStore;
@@ -22,8 +20,6 @@ export type Ready = LifeParts &
 
 export async function greet(parts: Ready): Promise<void> {
   const { gate, control, config, output, version, world, supervisor } = parts;
-  // Whoever reads what is printed may look for it at once.
-  await parts.board.settled();
   const { recovered, safeMode, reason } = gate.status();
   const { turns, items, tookMs } = recovered;
   const blackoutMs = parts.follows === null ? null : await blackoutOf(parts.store);

@@ -108,6 +108,8 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   if (booted === "ready") {
     watching.look();
     const ready = { ...parts, gate, control, store, storeMs };
+    // Whoever hears of it may look for it at once.
+    await parts.board.settled();
     reporter?.ready(gate.status());
     await greet(ready);
     void import("./after/index.ts").then(({ afterwards }) => afterwards(ready));
