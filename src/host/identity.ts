@@ -5,6 +5,7 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
 import { Fault, sentenceOf } from "../core/fault.ts";
 
@@ -120,7 +121,7 @@ async function replaceFile(path: string, state: object): Promise<void> {
   const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
     await writeFile(draft, textOf(state), { mode: 0o600, flag: "wx" });
-    await rename(draft, path);
+    await replaceFile(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     throw notWritten(path, error);
@@ -135,6 +136,30 @@ function notWritten(path: string, error: unknown): Fault {
   const todo = "check that the folder has room and belongs to this user";
   return new Fault("home-unusable", `${path} could not be written (${sentenceOf(error)}); ${todo}.`, error);
 }
+
+/**
+ * Windows refuses to replace a file that somebody has open, a scanner for example, and allows it a moment later.
+ * Elsewhere a refusal is final.
+ */
+export async function replaceFile(
+  draft: string,
+  path: string,
+  system: NodeJS.Platform = process.platform,
+  parts = { move: rename, wait: (ms: number) => pause(ms) },
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await parts.move(draft, path);
+    } catch (error) {
+      const isOpenElsewhere = ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error) ?? "");
+      if (system !== "win32" || !isOpenElsewhere || tries === replaceTries) throw error;
+    }
+    await parts.wait(replaceAgainMs);
+  }
+}
+
+const replaceTries = 20;
+const replaceAgainMs = 10;
 
 /** Null when there is none or it cannot be understood at all. */
 export async function readStateFile(path: string): Promise<ReadStateFile | null> {
