@@ -88,13 +88,12 @@ async function markAll(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "everturn-bench-"));
   const store = await openSqliteStore({ file: join(folder, "state.db"), writer: "thread" });
   const marked = Promise.withResolvers<number>();
-  const begun = Promise.withResolvers<void>();
   let steps = 0;
   let marks = 0;
   const agent: Agent = {
     tools: [],
     step(_job, signal) {
-      if (++steps === sessions) begun.resolve();
+      steps++;
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("interrupted"))));
     },
     close: async () => undefined,
@@ -121,8 +120,11 @@ async function markAll(): Promise<number> {
   });
   const running = self.run();
   await self.ready;
-  for (let i = 0; i < sessions; i++) void crowd.ask(`c${i}`, `m${i}`);
-  await begun.promise;
+  for (let i = 0; i < sessions; i++) {
+    void crowd.ask(`c${i}`, `m${i}`);
+    // Not all of them at once: more than some hundred are asked to come back.
+    if (i % 100 === 99) await until(() => steps > i, "they run");
+  }
   const from = performance.now();
   self.stop({ class: "planned", by: "cli", reason: "the benchmark is over" });
   const took = (await marked.promise) - from;
