@@ -16,7 +16,7 @@ import {
   parseStateFile,
   readStartTime,
   readStateFile,
-  replaceFile,
+  moveInto,
   startTimeOf,
   writeDesiredState,
   writeStateFile,
@@ -174,12 +174,12 @@ test("a file that somebody has open is replaced a moment later on Windows; elsew
   };
   for (const code of ["EPERM", "EACCES", "EBUSY"]) {
     const { seen, parts } = refusing(code, 2);
-    await replaceFile("draft", "file", "win32", parts);
+    await moveInto("draft", "file", "win32", parts);
     assert.deepEqual(seen, ["move", "wait 10", "move", "wait 10", "move"]);
-    await assert.rejects(replaceFile("draft", "file", "linux", refusing(code, 1).parts), { code });
+    await assert.rejects(moveInto("draft", "file", "linux", refusing(code, 1).parts), { code });
   }
   const never = refusing("EPERM", Number.POSITIVE_INFINITY);
-  await assert.rejects(replaceFile("draft", "file", "win32", never.parts), { code: "EPERM" });
+  await assert.rejects(moveInto("draft", "file", "win32", never.parts), { code: "EPERM" });
   assert.equal(never.seen.filter((one) => one === "move").length, 20);
-  await assert.rejects(replaceFile("draft", "file", "win32", refusing("ENOSPC", 1).parts), { code: "ENOSPC" });
+  await assert.rejects(moveInto("draft", "file", "win32", refusing("ENOSPC", 1).parts), { code: "ENOSPC" });
 });

@@ -121,7 +121,7 @@ async function replaceFile(path: string, state: object): Promise<void> {
   const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
     await writeFile(draft, textOf(state), { mode: 0o600, flag: "wx" });
-    await replaceFile(draft, path);
+    await moveInto(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     throw notWritten(path, error);
@@ -141,7 +141,7 @@ function notWritten(path: string, error: unknown): Fault {
  * Windows refuses to replace a file that somebody has open, a scanner for example, and allows it a moment later.
  * Elsewhere a refusal is final.
  */
-export async function replaceFile(
+export async function moveInto(
   draft: string,
   path: string,
   system: NodeJS.Platform = process.platform,
@@ -152,14 +152,14 @@ export async function replaceFile(
       return await parts.move(draft, path);
     } catch (error) {
       const isOpenElsewhere = ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error) ?? "");
-      if (system !== "win32" || !isOpenElsewhere || tries === replaceTries) throw error;
+      if (system !== "win32" || !isOpenElsewhere || tries === moveTries) throw error;
     }
-    await parts.wait(replaceAgainMs);
+    await parts.wait(moveAgainMs);
   }
 }
 
-const replaceTries = 20;
-const replaceAgainMs = 10;
+const moveTries = 20;
+const moveAgainMs = 10;
 
 /** Null when there is none or it cannot be understood at all. */
 export async function readStateFile(path: string): Promise<ReadStateFile | null> {

@@ -6,7 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { Fault, sentenceOf } from "../core/fault.ts";
-import { type ProcessIdentity, replaceFile } from "./identity.ts";
+import { type ProcessIdentity, moveInto } from "./identity.ts";
 
 export type MarkerFiles = { readonly plannedStop: string; readonly takeOver: string };
 export type MarkerKind = keyof MarkerFiles;
@@ -77,7 +77,7 @@ export async function writeMarker(path: string, marker: Marker): Promise<void> {
   const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
     await writeFile(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: "wx" });
-    await replaceFile(draft, path);
+    await moveInto(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     const todo = "check that the folder has room and belongs to this user";
