@@ -190,6 +190,23 @@ function slowed(on: Stage): FullStore {
   };
 }
 
+test("a stop asked before the boot is even open is noted in it, so that nobody takes it for a death", async (t) => {
+  const on = await stage(t);
+  const store: FullStore = {
+    ...on.store,
+    async openBoot(boot) {
+      await new Promise<void>((go) => void on.clock.at(on.clock.now() + 200, go));
+      return on.store.openBoot(boot);
+    },
+  };
+  const one = on.live({ store });
+  await on.pass(10);
+  const took = await stopMs(on, one);
+  assert.ok(took >= 190 && took <= 1_200, `took ${took} ms`);
+  const [boot] = await on.store.lastBoots(1);
+  assert.deepEqual([boot?.id, boot?.stop?.class, boot?.stop?.clean], ["boot-1", "planned", true]);
+});
+
 test("a start that hangs does not hold a stop", async (t) => {
   const on = await stage(t);
   const one = on.live({ store: { ...on.store, deadBoots: () => never() } });
