@@ -102,6 +102,32 @@ test("why tells a planned stop, a kill -9, an unannounced signal, a restart and 
     if (one.end === "stopped") assert.notEqual(one.exitCode, null, one.headline);
 });
 
+test("a retried turn is named, and a platform that there is not is told", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  const ask = client(gateway);
+  await ask.send("c1", "m1", "hello");
+  const { turns } = await until(
+    () => ask.get<{ turns: { id: string; outcome: string | null }[] }>("/api/turns"),
+    (list) => list.turns[0]?.outcome === "replied",
+    "it is answered",
+  );
+  const again = await run(t, home, ["turns", "retry", turns[0]?.id ?? "", "--json"]);
+  assert.equal(again.code, 0, again.err);
+  const { turn } = JSON.parse(again.out) as { turn: string };
+  assert.notEqual(turn, turns[0]?.id);
+  const shown = await run(t, home, ["turns", "show", turn]);
+  assert.match(shown.out, /message +hello/);
+  const plain = await run(t, home, ["turns", "retry", turns[0]?.id ?? ""]);
+  assert.match(plain.out, /^Its message runs again, as turn \S+\.\n$/);
+  const none = await run(t, home, ["sessions", "list", "--platform", "wbe"]);
+  assert.equal(none.code, 1);
+  assert.match(none.err, /There is no platform "wbe"; there are web, terminal\./);
+  const empty = await run(t, home, ["sessions", "list", "--platform", "terminal"]);
+  assert.deepEqual([empty.code, empty.out], [0, "No conversations yet.\n"]);
+  await gateway.end("SIGINT");
+});
+
 test("why tells of a death in the middle of a stop", async (t) => {
   const home = newHome(t);
   const gateway = await runGateway(t, home, { env: { EVERTURN_GATEWAY__DRAIN_SECONDS: "600" } });

@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { environment } from "../../config/load.ts";
+import { environment, privateNames } from "../../config/load.ts";
 import type { Paths } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { exitCodes } from "../../core/lifecycle.ts";
@@ -25,7 +25,7 @@ export function startDetached(paths: Paths): Hopeless {
     detached: true,
     stdio: ["ignore", handle, handle],
     cwd: paths.home,
-    env: { ...environment(), EVERTURN_HOME: paths.home, EVERTURN_DETACHED: "1" },
+    env: { ...inherited(), EVERTURN_HOME: paths.home, EVERTURN_DETACHED: "1" },
     windowsHide: true,
   });
   closeSync(handle);
@@ -42,6 +42,11 @@ export function startDetached(paths: Paths): Hopeless {
       return `${lastWords(file, from)}${ended}`;
     },
   };
+}
+
+/** Without what was said to this process alone, such as that it was started by a launcher. */
+function inherited(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment()).filter(([name]) => !privateNames.has(name)));
 }
 
 function openOutput(file: string, paths: Paths): { readonly handle: number; readonly from: number } {
