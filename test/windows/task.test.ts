@@ -68,7 +68,7 @@ test("the task starts the gateway again after a crash and after a restart, and l
   const home = newHome(t, "", name);
   const task = await runTask(t, home);
   const first = await nextGateway(home, []);
-  await client(first).send("c1", "m1", "count to 12 slowly");
+  await client(first).send("c1", "m1", "count to 40 slowly");
   await taskkill(t, home, "/F", "/PID", String(first.pid));
 
   const second = await nextGateway(home, [first.pid]);
@@ -81,7 +81,7 @@ test("the task starts the gateway again after a crash and after a restart, and l
     (seen) => seen.length >= 2,
     "the count is answered",
   );
-  assert.match(all[1]?.text ?? "", /Counted to 12\. I was interrupted 2 times/);
+  assert.match(all[1]?.text ?? "", /Counted to 40\. I was interrupted 2 times/);
 
   const stopped = await ended(everturn(t, home, ["gateway", "stop"]));
   assert.equal(stopped.code, 0, `${stopped.out}\n${stopped.err}`);
