@@ -9,7 +9,7 @@ export type Reply =
   | { readonly everturn: "failed"; readonly why: string };
 
 export type Attendance = {
-  prepare(): Promise<Reply>;
+  prepare(patienceMs: number): Promise<Reply>;
   dismiss(): void;
   first(): void;
   stay(): Promise<End>;
@@ -17,6 +17,6 @@ export type Attendance = {
   readonly ended: Promise<End>;
 };
 
-export function attend(parts: { start(isSuccessor: boolean): ChildProcess; readonly own: boolean }): Attendance;
+export function attend(parts: { start(patienceMs: number | null): ChildProcess; readonly own: boolean }): Attendance;
 
 export function codeOf(end: End): number;

@@ -11,8 +11,9 @@ import { isatty } from "node:tty";
 const loadMs = 30_000;
 
 /**
- * `start` makes a child process with a channel. `own` is true while this process is itself the gateway.
- * The words on the channel: a gateway says `successor` and is answered `loaded` with a pid, or `failed` with why, and
+ * `start` makes a child process with a channel: the first one, or a successor that waits for the lock as many
+ * milliseconds as it is given. `own` is true while this process is itself the gateway.
+ * The words on the channel: a gateway says `successor` with that patience and is answered `loaded` with a pid, or `failed` with why, and
  * says `dismiss` when it does not want one any more; a successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends.
  */
 export function attend({ start, own }) {
@@ -30,18 +31,18 @@ export function attend({ start, own }) {
     if (signal !== "SIGUSR1") waiting?.child.kill(signal);
   });
 
-  function begin(isSuccessor) {
-    const child = start(isSuccessor);
+  function begin(patienceMs) {
+    const child = start(patienceMs);
     const one = { child, why: null, isLoaded: false };
     one.loaded = new Promise((answer) => {
-      const late = isSuccessor ? setTimeout(giveUp, loadMs) : undefined;
+      const late = patienceMs === null ? undefined : setTimeout(giveUp, loadMs);
       function giveUp() {
         one.why = `it was not ready to take over after ${loadMs / 1000} s`;
         child.kill("SIGKILL");
       }
       child.on("message", (message) => {
         if (message?.everturn === "failed") one.why = String(message.why);
-        if (message?.everturn === "successor") prepare().then((reply) => tell(child, reply));
+        if (message?.everturn === "successor") prepare(message.patienceMs).then((reply) => tell(child, reply));
         if (message?.everturn === "dismiss") dismiss();
         if (message?.everturn !== "loaded") return;
         clearTimeout(late);
@@ -80,10 +81,10 @@ export function attend({ start, own }) {
   }
 
   /** Starts a successor, unless one waits already. */
-  function prepare() {
+  function prepare(patienceMs) {
     if (waiting === null) {
       lost = null;
-      waiting = begin(true);
+      waiting = begin(patienceMs);
     }
     return waiting.loaded;
   }
@@ -98,7 +99,7 @@ export function attend({ start, own }) {
     dismiss,
     /** The first child; for who is no gateway itself. */
     first() {
-      serving = begin(false);
+      serving = begin(null);
     },
     /** The gateway in this process is no more; resolves when the last of its successors has ended. */
     stay() {

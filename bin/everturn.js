@@ -75,9 +75,9 @@ function fail(message) {
 async function runThere(node, program, args) {
   const attendance = attend({
     own: false,
-    start(isSuccessor) {
-      const given = isSuccessor ? args.filter((one) => one !== "--replace") : args;
-      const env = { ...process.env, EVERTURN_ATTENDED: "1", ...(isSuccessor ? { EVERTURN_SUCCESSOR: "1" } : {}) };
+    start(patienceMs) {
+      const given = patienceMs === null ? args : args.filter((one) => one !== "--replace");
+      const env = { ...process.env, EVERTURN_ATTENDED: "1", EVERTURN_SUCCESSOR: String(patienceMs ?? "") };
       return spawn(node, [program, ...given], { env, stdio: ["inherit", "inherit", "inherit", "ipc"] });
     },
   });

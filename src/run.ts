@@ -10,6 +10,7 @@ import { type Paths, findHome } from "./config/paths.ts";
 import { Fault } from "./core/fault.ts";
 import { type SupervisorKind, exitCodes, reportedCode } from "./core/lifecycle.ts";
 import { type Claim, prepareHome, takeHome } from "./home.ts";
+import { patienceFor } from "./host/ending.ts";
 import { readStateFile } from "./host/identity.ts";
 import { supervisorOf } from "./host/supervised.ts";
 import { openHandover, tellPredecessor } from "./run/handover.ts";
@@ -35,10 +36,11 @@ const stayDown: ReadonlySet<string> = new Set([
 
 export async function runGateway(options: RunOptions): Promise<number> {
   const env = environment();
-  const isSuccessor = env["EVERTURN_SUCCESSOR"] === "1";
+  const successorMs = Number(env["EVERTURN_SUCCESSOR"] ?? "");
+  const isSuccessor = successorMs > 0;
   const supervisor = findSupervisor(env);
   try {
-    return await run(options, { isSuccessor, supervisor });
+    return await run(options, { successorMs, supervisor });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (isSuccessor) await tellPredecessor({ why: error.message });
@@ -69,11 +71,12 @@ function nameOf(pid: number): string | null {
 }
 
 type Circumstances = {
-  readonly isSuccessor: boolean;
+  /** How long a successor waits for the home; 0 for all others. */
+  readonly successorMs: number;
   readonly supervisor: SupervisorKind | null;
 };
 
-async function run(options: RunOptions, { isSuccessor, supervisor }: Circumstances): Promise<number> {
+async function run(options: RunOptions, { successorMs, supervisor }: Circumstances): Promise<number> {
   const env = enterGateway(findHome(systemInput(options.home)));
   const input = { ...systemInput(options.home), env };
   // Whatever is made from here on is for this user only.
@@ -85,8 +88,11 @@ async function run(options: RunOptions, { isSuccessor, supervisor }: Circumstanc
     return loaded;
   };
   const { config, paths } = await load();
-  const patienceMs = Math.max(30_000, (config.gateway.drainSeconds + 10) * 1_000);
-  const claim: Claim = { type: isSuccessor ? "after" : options.replace ? "instead" : "at-once", patienceMs };
+  const patienceMs = patienceFor(config.gateway.drainSeconds);
+  const isSuccessor = successorMs > 0;
+  const claim: Claim = isSuccessor
+    ? { type: "after", patienceMs: successorMs }
+    : { type: options.replace ? "instead" : "at-once", patienceMs };
   const follows = claim.type === "at-once" ? null : await isReadyToFollow(paths);
   const code = loadCode(config, paths);
   const isFollowing = follows !== null;
@@ -97,6 +103,7 @@ async function run(options: RunOptions, { isSuccessor, supervisor }: Circumstanc
     isSupervised: supervisor !== null,
     env,
     logs: paths.logs,
+    patienceMs,
     check: async () => {
       await load();
     },

@@ -46,7 +46,13 @@ async function newLife(t: TestContext) {
     if (ask.class === "restart") assert.equal(await gate.restart(intent), "restarting");
     else gate.stop(intent);
     const ending = await running;
-    const handover = openHandover({ isSupervised: true, env: {}, logs: paths.logs, check: async () => undefined });
+    const handover = openHandover({
+      isSupervised: true,
+      env: {},
+      logs: paths.logs,
+      patienceMs: 1,
+      check: async () => undefined,
+    });
     const readCgroup = async () => `0::/system.slice/${unit}\n`;
     const parts = { world, paths, self, boot, board, handover, supervisor, readCgroup };
     const launched = await finalWrites(ending.intent, parts);

@@ -21,7 +21,7 @@ for (const [supervised, attended, detached, mode] of rows)
   });
 
 test("under a supervisor nothing is started, but what the next start would refuse is refused now", async () => {
-  const parts = { isSupervised: true, env: {}, logs: "nowhere" };
+  const parts = { isSupervised: true, env: {}, logs: "nowhere", patienceMs: 1 };
   const fine = openHandover({ ...parts, check: async () => undefined });
   await fine.prepare();
   await fine.dismiss();

@@ -33,11 +33,13 @@ export type HandoverParts = {
   /** The environment as it was at the start of the process. */
   readonly env: Environment;
   readonly logs: string;
+  /** How long a successor waits for the home: it must outlast whatever this gateway's own stop may take. */
+  readonly patienceMs: number;
   /** What the next start would check, done in this process. */
   readonly check: () => Promise<void>;
 };
 
-export function openHandover({ isSupervised, env, logs, check }: HandoverParts): Handover {
+export function openHandover({ isSupervised, env, logs, patienceMs, check }: HandoverParts): Handover {
   let attendance: Attendance | null = null;
   let prepared: { readonly how: Mode; readonly reply: Promise<Reply> } | null = null;
 
@@ -49,9 +51,10 @@ export function openHandover({ isSupervised, env, logs, check }: HandoverParts):
     });
 
   function replyOf(how: Exclude<Mode, "supervised">): Promise<Reply> {
-    if (how === "attended") return askAttendant();
-    attendance ??= attend({ own: true, start: () => startSuccessor(env, how === "detached" ? logs : null) });
-    return attendance.prepare();
+    if (how === "attended") return askAttendant(patienceMs);
+    const given = { ...env, EVERTURN_SUCCESSOR: String(patienceMs) };
+    attendance ??= attend({ own: true, start: () => startSuccessor(given, how === "detached" ? logs : null) });
+    return attendance.prepare(patienceMs);
   }
 
   return {
@@ -90,7 +93,7 @@ const goneMs = 1_000;
 function startSuccessor(env: Environment, logs: string | null): ChildProcess {
   const words = [...process.execArgv, ...process.argv.slice(1).filter((one) => one !== "--replace")];
   const role = { EVERTURN_ATTENDED: logs === null ? "1" : "", EVERTURN_DETACHED: logs === null ? "" : "1" };
-  const given = { ...env, ...role, EVERTURN_SUCCESSOR: "1" };
+  const given = { ...env, ...role };
   if (logs === null)
     return spawn(process.execPath, words, { env: given, stdio: ["inherit", "inherit", "inherit", "ipc"] });
   mkdirSync(logs, { recursive: true, mode: 0o700 });
@@ -102,7 +105,7 @@ function startSuccessor(env: Environment, logs: string | null): ChildProcess {
   }
 }
 
-function askAttendant(): Promise<Reply> {
+function askAttendant(patienceMs: number): Promise<Reply> {
   return new Promise((answer) => {
     const over = (reply: Reply) => {
       process.off("message", heard);
@@ -115,11 +118,14 @@ function askAttendant(): Promise<Reply> {
     };
     process.on("message", heard);
     process.on("disconnect", gone);
-    tellAttendant({ everturn: "successor" }, gone);
+    tellAttendant({ everturn: "successor", patienceMs }, gone);
   });
 }
 
-function tellAttendant(words: { readonly everturn: string }, failed: () => void = () => undefined): void {
+function tellAttendant(
+  words: { readonly everturn: string; readonly patienceMs?: number },
+  failed: () => void = () => undefined,
+): void {
   if (process.connected !== true) return failed();
   process.send?.(words, undefined, undefined, (error) => {
     if (error !== null) failed();

@@ -141,6 +141,28 @@ test("a take-over marker and the signal, in either order, are one request", asyn
   assert.deepEqual(await marks(home), ["restart_timeout"]);
 });
 
+test("S66 every phase of a stop is in the log with its time, to the close of the database and the total", async (t) => {
+  const home = newHome(t);
+  const gateway = await busy(t, home, { env: { EVERTURN_GATEWAY__DRAIN_SECONDS: "0.2" } });
+  assert.equal(await within(gateway.end("SIGTERM"), "it did not end", quickMs), 1);
+  type Line = { readonly what: string; readonly facts?: Readonly<Record<string, unknown>> };
+  const lines = gateway
+    .err()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ what }) => what.startsWith("stop: "));
+  for (const { what, facts } of lines) assert.equal(typeof facts?.["ms"], "number", what);
+  const names = lines.map(({ what }) => what.slice("stop: ".length));
+  const wanted = ["notify", "drain", "disconnect", "all disconnected", "final kill", "database close", "total"];
+  for (const name of wanted) assert.ok(names.includes(name), `${name} is missing in ${names.join(", ")}`);
+  assert.deepEqual(names.slice(-2), ["database close", "total"]);
+  assert.equal(names.filter((name) => name === "disconnect").length, 2, "each platform by itself");
+  const drain = lines.find(({ what }) => what === "stop: drain")?.facts;
+  assert.deepEqual([drain?.["running"], drain?.["left"], drain?.["timed_out"]], [1, 1, true]);
+  assert.ok(Number(drain?.["seconds"]) >= 0.2);
+});
+
 test("SIGTERM twice, at once, is one request: the drain goes on", async (t) => {
   const home = newHome(t);
   const gateway = await runGateway(t, home, { env: { EVERTURN_GATEWAY__DRAIN_SECONDS: "60" } });

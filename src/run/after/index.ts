@@ -19,6 +19,10 @@ export async function afterwards(parts: Ready): Promise<void> {
       world.log("debug", what, { why: sentenceOf(error) });
     }
   };
+  // A stop starts it at once, and what has to be loaded then may come too late.
+  await attempt("a stop will be told without a diagnostic", async () => {
+    await import("../../host/forensics/diagnostic.ts");
+  });
   if (gate.status().safeMode) watchConfig(parts);
   // In safe mode nothing is sent; the next start finds the note again.
   else await tellHomes(paths.restartPending, homesOf(platformSettings(config)), gate, world);
