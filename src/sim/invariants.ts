@@ -22,7 +22,7 @@ export async function broken(told: Told): Promise<readonly string[]> {
       found.push(...unanswered(told, said, turn, heldTurns.has(turn.id) || (await joinedWhatEnded(told, turn, turns))));
   }
   found.push(...(await lostReminders(told, turns)));
-  for (const one of told.servers) found.push(...outOfOrder(told, one, turns));
+  for (const one of told.servers) found.push(...outOfOrder(told, one, turns), ...repeatedNotices(one));
   const budget = told.story.drainMs + limits.stopMs;
   for (const ms of told.stopMs)
     if (ms > budget) found.push(`a stop took ${ms} ms of virtual time, more than ${budget}`);
@@ -115,6 +115,13 @@ function lostParts(on: Server, said: Said, turn: Turn): readonly string[] {
   const second = on.seen.findIndex((seen) => seen.text === `${said.name} part 2`);
   const third = on.seen.findIndex((seen) => seen.text === `${said.name} part 3`);
   return first < second && second < third ? [] : [`the parts of ${said.name} came as ${first}, ${second}, ${third}`];
+}
+
+/** A life tells of its end once, and only where somebody waits for it. */
+function repeatedNotices(on: Server): readonly string[] {
+  const notices = on.seen.filter(({ text }) => text.startsWith("Gateway "));
+  const places = Map.groupBy(notices, ({ life, chat }) => `${chat} by life ${life}`);
+  return [...places].flatMap(([place, told]) => (told.length > 1 ? [`${told.length} notices in ${place}`] : []));
 }
 
 /** A reminder that a tool set has become a turn, once. */

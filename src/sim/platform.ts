@@ -25,7 +25,14 @@ export const wellBehaved: Habits = { parallel: 1, keyedSend: true, repeats: 0, r
 /** How often one message is delivered again at most. */
 const repeatsMax = 3;
 
-export type Seen = { readonly chat: string; readonly text: string; readonly item: string; readonly at: number };
+export type Seen = {
+  readonly chat: string;
+  readonly text: string;
+  readonly item: string;
+  readonly at: number;
+  /** Which life of the gateway sent it. */
+  readonly life: number;
+};
 
 export interface Server {
   readonly name: string;
@@ -61,10 +68,10 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     for (const wake of listeners) wake();
   }
 
-  function show(item: OutboxItem): void {
+  function show(item: OutboxItem, life: Life): void {
     if (habits.keyedSend && keys.has(item.id)) return;
     keys.add(item.id);
-    const one = { chat: item.to.chat, text: item.text, item: item.id, at: time.now() };
+    const one = { chat: item.to.chat, text: item.text, item: item.id, at: time.now(), life: life.number };
     seen.push(one);
     news.onSeen(one, item);
   }
@@ -151,17 +158,17 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
       return { type: "retry", afterMs: chances.between(0, 3_000), why: "come back later" };
     if (chances.chance(habits.hangs)) {
       self.doubts++;
-      if (chances.chance(0.5)) show(item);
+      if (chances.chance(0.5)) show(item, life);
       return new Promise<SendResult>((resolve) => {
         signal.addEventListener("abort", () => resolve({ type: "unknown", why: "hung" }), { once: true });
       });
     }
     if (chances.chance(habits.forgets)) {
       self.doubts++;
-      if (chances.chance(0.5)) show(item);
+      if (chances.chance(0.5)) show(item, life);
       return { type: "unknown", why: "the line went dead" };
     }
-    show(item);
+    show(item, life);
     await life.pass(chances.between(0, 20));
     return { type: "accepted", remoteId: `r-${item.id}` };
   }
