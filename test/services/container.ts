@@ -57,8 +57,9 @@ function isSystemd(pid: number): boolean {
 
 function inside(t: TestContext, cell: Started, leader: number): Container {
   const run: Container["run"] = async (words, env = {}) => {
-    const all = ["--target", String(leader), "--all", "--", ...words];
-    const one = start(t, "nsenter", all, { stdio: ["ignore", "pipe", "pipe"], env: environmentOf("", { env }) });
+    const set = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const all = ["--target", String(leader), "--all", "--", "env", ...set, ...words];
+    const one = start(t, "nsenter", all, { stdio: ["ignore", "pipe", "pipe"], env: environmentOf("") });
     const closed = new Promise((resolve) => one.child.once("close", resolve));
     const code = await within(one.exit, `\`${words.join(" ")}\` did not end: ${one.out()} ${one.err()}`);
     await closed;

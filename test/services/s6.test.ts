@@ -3,12 +3,12 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Client, client } from "../process/client.ts";
 import { type Started, root, until, within } from "../process/stage.ts";
 import { type Container, bootContainer, newFolder } from "./container.ts";
+import { answerTo, counted, freePort, slowly } from "./talk.ts";
 
 type StateFile = { readonly gateway_state: string; readonly desired_state: string; readonly pid: number };
 
@@ -61,28 +61,10 @@ async function newImage(t: TestContext) {
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** As `docker stop` does. */
 async function stopContainer(box: Container & { readonly cell: Started }): Promise<void> {
   process.kill(box.leader, "SIGTERM");
   await within(box.gone, `the container did not end: ${box.said()}`);
-}
-
-async function answerTo(ask: Client, chat: string): Promise<string> {
-  const all = await until(
-    () => ask.transcript(chat).catch(() => []),
-    (seen) => seen.some((one) => one.role === "assistant"),
-    `${chat} is answered`,
-  );
-  assert.equal(all.length, 2);
-  return all[1]?.text ?? "";
 }
 
 test("S33 a stopped container leaves both states running; its next start starts the gateway, and its turn goes on", async (t) => {
@@ -90,13 +72,13 @@ test("S33 a stopped container leaves both states running; its next start starts 
   const first = await image.boot();
   await first.whenReady();
   assert.equal(await image.ready(), 200, "what s6 calls ready answers");
-  await image.ask().send("c1", "m1", "count to 8 slowly");
+  await image.ask().send("c1", "m1", slowly);
   await stopContainer(first.box);
   const { gateway_state, desired_state } = image.state();
   assert.deepEqual([gateway_state, desired_state], ["running", "running"], "nobody announced that signal");
   const second = await image.boot();
   await second.whenReady();
-  assert.match(await answerTo(image.ask(), "c1"), /^1, 2, 3, 4, 5, 6, 7, 8\n\nCounted to 8\. I was interrupted once/);
+  assert.match(await answerTo(image.ask(), "c1"), counted);
   await stopContainer(second.box);
 });
 
@@ -153,17 +135,17 @@ test("a kill and a restart come back: the one at once, the other by its 75; turn
   const one = await image.boot();
   await one.whenReady();
   const before = image.state().pid;
-  await image.ask().send("killed", "m1", "count to 8 slowly");
+  await image.ask().send("killed", "m1", slowly);
   await one.svc("-k");
   await until(
     () => image.ready().catch(() => 0),
     (status) => status === 200 && image.state().pid !== before,
     "it is back after a kill",
   );
-  assert.match(await answerTo(image.ask(), "killed"), /Counted to 8\. I was interrupted once/);
-  await image.ask().send("restarted", "m2", "count to 8 slowly");
+  assert.match(await answerTo(image.ask(), "killed"), counted);
+  await image.ask().send("restarted", "m2", slowly);
   const restarted = await one.everturn("restart");
   assert.equal(restarted.code, 0, restarted.err);
-  assert.match(await answerTo(image.ask(), "restarted"), /Counted to 8\. I was interrupted once/);
+  assert.match(await answerTo(image.ask(), "restarted"), counted);
   assert.match(await one.deaths(), /signal SIGKILL\n.* exitcode 75$/);
 });
