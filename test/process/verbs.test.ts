@@ -318,26 +318,58 @@ for (const kind of supervisors)
     assert.deepEqual([stateOf(real).gateway_state, wanted(real)], ["stopped", "stopped"]);
   });
 
-test("a gateway started by hand is not left to an installed service that does not run it", async (t) => {
-  const home = newHome(t);
+/** A home with a systemd unit installed, and a systemctl that notes its calls and answers like this. */
+async function underSystemd(t: TestContext, home: string, answer: string) {
   const folder = dirname(home);
   const log = join(folder, "order.log");
-  const gateway = await runGateway(t, home);
   const dry = await run(t, home, ["gateway", "install", "--dry-run", "--json"]);
   const unit = basename((JSON.parse(dry.out) as { write: { path: string }[] }).write[0]?.path ?? "");
   const config = join(folder, "config");
   mkdirSync(join(config, "systemd", "user"), { recursive: true });
   writeFileSync(join(config, "systemd", "user", unit), "");
-  const answer = `note("systemctl " + words); console.log("LoadState=loaded\\nActiveState=inactive");`;
-  program(join(folder, "bin"), "systemctl", home, log, answer);
+  program(join(folder, "bin"), "systemctl", home, log, `note("systemctl " + words); ${answer}`);
   const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, XDG_CONFIG_HOME: config };
+  return { env, calls: () => lines(readFileSync(log, "utf8")).map((one) => String(one["what"])) };
+}
+
+test("a gateway started by hand is not left to an installed service that does not run it", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  const { env, calls } = await underSystemd(t, home, 'console.log("LoadState=loaded\\nActiveState=inactive");');
   const stopped = await run(t, home, ["gateway", "stop"], { env });
   assert.equal(stopped.code, 0, stopped.err);
   assert.equal(await gateway.exit, 0);
   assert.deepEqual(
-    lines(readFileSync(log, "utf8")).map((one) => String(one["what"]).includes(" show ")),
+    calls().map((one) => one.includes(" show ")),
     [true],
   );
+});
+
+test("a supervisor that refuses is no success: the marker ends the gateway, but it may be started again", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  const { env } = await underSystemd(
+    t,
+    home,
+    'if (words.includes(" show ")) console.log("LoadState=loaded\\nActiveState=active"); else { console.error("Failed to stop: Access denied"); process.exit(4); }',
+  );
+  const stopped = await run(t, home, ["gateway", "stop"], { env });
+  assert.equal(await gateway.exit, 0);
+  assert.equal(stopped.code, 1);
+  assert.match(stopped.err, /has ended, but its supervisor was not told to leave it down.*Access denied.*sudo/);
+});
+
+test("with a service installed, start goes through it, and says what the supervisor says", async (t) => {
+  const home = newHome(t);
+  const { env, calls } = await underSystemd(
+    t,
+    home,
+    'if (words.includes(" start ")) { console.error("Job for it failed."); process.exit(1); } else console.log("LoadState=loaded\\nActiveState=inactive");',
+  );
+  const started = await run(t, home, ["gateway", "start"], { env });
+  assert.equal(started.code, 1);
+  assert.match(started.err, /Cannot start the service: .*Job for it failed\./);
+  assert.ok(calls().some((one) => /^systemctl --user start everturn\S*\.service$/.test(one)));
 });
 
 // ----------------------------------------------------------------------------------------------- inside, and safe mode

@@ -24,6 +24,7 @@ const state = {
 } as const;
 const unit: ServiceFacts = {
   title: "the service everturn",
+  isSystem: false,
   state: "running",
   missing: [],
   differs: [],

@@ -48,6 +48,8 @@ export type StoreFacts =
 
 export type ServiceFacts = {
   readonly title: string;
+  /** For the whole system, not for one user. */
+  readonly isSystem: boolean;
   readonly state: string;
   /** Files of it that are not there, and settings that differ from what this version would write. */
   readonly missing: readonly string[];

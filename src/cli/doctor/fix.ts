@@ -36,11 +36,12 @@ const works: Readonly<Record<Fix, (context: Context, found: Findings) => Promise
     for (const { path } of stale) await removeStale(path, { pid: 0, startTime: null }, context.now());
     return `removed: ${stale.map((one) => one.path).join(", ")}`;
   },
-  async service(context) {
+  async service(context, { service }) {
     const { install } = await import("../commands/install.ts");
     const said: string[] = [];
+    const flags = { home: context.flags["home"], force: true, system: service?.isSystem ?? false };
     const output = { ...context.output, out: (text: string) => void said.push(text), tty: false };
-    await install({ ...context, output, flags: { home: context.flags["home"], force: true } });
+    await install({ ...context, output, flags });
     return said.join(" ").replaceAll("\n", " ");
   },
 };

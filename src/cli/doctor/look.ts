@@ -165,6 +165,7 @@ async function serviceFacts(service: Service, all: Here, drainSeconds: number): 
   const isUserUnit = service.kind === "systemd-user";
   return {
     title: service.title,
+    isSystem: service.kind.endsWith("-system"),
     state: tried.code === "missing" ? "unknown" : service.stateIn(tried),
     missing,
     differs: [...new Set(differs)],

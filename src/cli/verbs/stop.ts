@@ -2,7 +2,7 @@
 // gateway; then asks whoever runs it, shows what is still being done, and uses force only when patience is over.
 
 import { existsSync } from "node:fs";
-import { Fault } from "../../core/fault.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
 import { type ProcessIdentity, writeDesiredState } from "../../host/identity.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { removeMarker } from "../../host/markers.ts";
@@ -28,7 +28,8 @@ export async function stop(context: Context): Promise<number> {
   if (target === null) return nothingToStop(scene, view);
   const over = new AbortController();
   const following = follow(context, view, over.signal);
-  const ended = await endServed(scene.inCharge, endingOf(context, scene, target, view), toolsOf(scene));
+  const tools = toolsOf(scene);
+  const ended = await endServed(scene.inCharge, endingOf(context, scene, target, view), tools);
   over.abort();
   // A last question may still be waiting for its answer; nobody waits with it.
   await Promise.race([following, rest(lastLookMs)]);
@@ -36,6 +37,12 @@ export async function stop(context: Context): Promise<number> {
     throw new Fault(
       "not-possible",
       `The gateway (pid ${target.pid}) is still there after ${span(ended.waitedMs)} and force. Look at what holds it (\`ps -o pid,stat,wchan ${target.pid}\`); a process in state D waits for a disk.`,
+    );
+  const refused = tools.refused();
+  if (refused !== null)
+    throw new Fault(
+      "not-possible",
+      `The gateway (pid ${target.pid}) has ended, but its supervisor was not told to leave it down and may start it again. ${refused}`,
     );
   // One that was killed cannot put its marker away.
   if (ended.type === "forced") await removeMarker(paths.plannedStop);
@@ -82,6 +89,23 @@ function endingOf(context: Context, scene: Scene, target: ProcessIdentity, view:
   };
 }
 
-function toolsOf({ all }: Scene): Parameters<typeof endServed>[2] {
-  return { system: all.system, carryOut: (commands) => carryOut(commands, all) };
+type Tools = Parameters<typeof endServed>[2] & {
+  /** What the supervisor said when it would not stop it; null when it did. */
+  readonly refused: () => string | null;
+};
+
+function toolsOf({ all }: Scene): Tools {
+  let refused: string | null = null;
+  return {
+    system: all.system,
+    async carryOut(commands) {
+      try {
+        await carryOut(commands, all);
+      } catch (error) {
+        refused = sentenceOf(error);
+        throw error;
+      }
+    },
+    refused: () => refused,
+  };
 }
