@@ -82,11 +82,15 @@ function inside(t: TestContext, cell: Started, leader: number): Container {
 }
 
 /** A machine with systemd that sees this one's files, and may change only those in `shared`. */
-export async function bootSystemd(t: TestContext, shared: readonly string[]): Promise<Container> {
+export async function bootSystemd(
+  t: TestContext,
+  shared: readonly string[],
+  more: readonly string[] = [],
+): Promise<Container> {
   const group = `everturn-test-${process.pid}-${Math.trunc(performance.now() * 1000)}`;
   const work = newFolder(t, "systemd");
   atEnd(t, () => until(() => removeGroups(group), Boolean, "its control groups can be removed"));
-  const binds = [`--bind-ro=${root}`, ...shared.map((folder) => `--bind=${folder}`)];
+  const binds = [`--bind-ro=${root}`, ...shared.map((folder) => `--bind=${folder}`), ...more];
   const cell = spawnCaged(t, ["bash", join(import.meta.dirname, "boot.sh"), group, work, ...binds], process.env);
   let ended = false;
   void cell.exit.finally(() => (ended = true));
