@@ -85,7 +85,8 @@ test("a gateway of one's own answers a message, and stops", async (t) => {
   await gate.ready;
   assert.equal(await answer, "GOOD MORNING");
   gate.stop(overNow);
-  assert.deepEqual(await running, { intent: overNow, clean: true });
+  const { intent, clean } = await running;
+  assert.deepEqual({ intent, clean }, { intent: overNow, clean: true });
   const [session] = await store.sessions({ limit: 1 });
   assert.equal(session?.title, "good morning");
   assert.equal(await store.cursor("pen", "desk"), "1");

@@ -52,7 +52,16 @@ export { type GatewayOptions, gateway } from "./engine/gateway.ts";
 export type { PlatformSettings, Settings } from "./engine/parts.ts";
 export type { BusyPolicy } from "./core/lane.ts";
 export type { StopIntent } from "./core/lifecycle.ts";
-export type { Gateway, GatewayEvent, GatewayState, GatewayStatus, PlatformStatus } from "./ports/gateway.ts";
+export type {
+  Ending,
+  Gateway,
+  GatewayEvent,
+  GatewayState,
+  GatewayStatus,
+  PlatformStatus,
+  RestartAsk,
+} from "./ports/gateway.ts";
+export type { Processes } from "./ports/processes.ts";
 export type { Facts, LogLevel, World } from "./ports/world.ts";
 export { type SqliteOptions, type SqliteStore, openSqliteStore } from "./stores/sqlite/index.ts";
 export { realWorld } from "./world.ts";

@@ -67,7 +67,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const happened = events(world);
   const people = census();
   let told: string | null = null;
-  let starting: Promise<void> = Promise.resolve();
+  let starting: Promise<void> | null = null;
 
   const parts = partsOf(options, happened, closing.signal, {
     onTrouble: tell,
@@ -82,7 +82,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const door = intake(parts, rows, plans(parts, rows, outbox, again.askedBy));
   const wires = links(parts, tell);
   const hands = { lanes: rows, pump: outbox, links: wires, people, processes: options.processes ?? null };
-  const started = () => Promise.allSettled([starting]).then(() => undefined);
+  const started = () => starting;
   const life = supervisor(parts, { ...hands, asked: again.messages, started, letGo: () => closing.abort() }, tell);
   const start = { boot, life, ...hands, counters: options.counters ?? null };
   const beginning = starter(parts, { ...start, accept: door.accept, clock: clock.run, onReady: tell });
@@ -162,13 +162,17 @@ export function gateway(options: GatewayOptions): Gateway {
 
   /** A stop asked during the start wins over whatever the start still met, and does not wait for it for ever. */
   function run(): ReturnType<Gateway["run"]> {
-    starting = beginning.start();
     return new Promise((resolve, reject) => {
       void life.ended.then(resolve);
-      starting.catch((error: unknown) => {
-        if (stopping() === null) reject(error);
-        else world.log("warn", "the start was broken off by a stop", { why: sentenceOf(error) });
-      });
+      starting = beginning
+        .start()
+        .catch((error: unknown) => {
+          if (stopping() === null) reject(error);
+          else world.log("warn", "the start was broken off by a stop", { why: sentenceOf(error) });
+        })
+        .finally(() => {
+          starting = null;
+        });
     });
   }
 

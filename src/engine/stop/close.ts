@@ -32,7 +32,8 @@ export async function closeAll(
   const silentAt = parts.world.now();
   await kill(crew, line, "final kill", closing);
   // A start that a stop broke off may still be writing; its last word comes before ours.
-  await line.step("start", cap(limits.closeMs), () => crew.started());
+  const starting = crew.started();
+  if (starting !== null) await line.step("start broken off", cap(limits.closeMs), () => starting);
   return { silentAt };
 }
 

@@ -46,8 +46,8 @@ export type Crew = {
   readonly processes: Processes | null;
   /** Messages that asked for a restart in a chat. */
   readonly asked: () => readonly Inbound[];
-  /** Resolves when the start has come to an end, one way or the other. */
-  readonly started: () => Promise<void>;
+  /** While the gateway starts: resolves when that has come to an end, one way or the other. Null afterwards. */
+  readonly started: () => Promise<void> | null;
   /** Nothing may be waited for any more. */
   readonly letGo: () => void;
 };
