@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { environment, privateNames } from "../config/load.ts";
+import { type Environment, privateNames } from "../config/load.ts";
 import type { Paths } from "../config/paths.ts";
 import type { Config } from "../config/schema.ts";
 import { secretsOf } from "../config/secret.ts";
@@ -25,18 +25,24 @@ import type { World } from "../ports/world.ts";
 export type Logs = { readonly log: Log; readonly flush: () => Promise<void> };
 
 /** To the terminal in the form that suits it, and to the home's log file. */
-export function openLogs(config: Config, paths: Paths, token: string): Logs {
+export function openLogs(config: Config, paths: Paths, token: string, env: Environment): Logs {
   const { level, format } = config.log;
   const secrets = [...secretsOf(config), token];
   const isTerminal = process.stderr.isTTY === true;
   const file = openLogFile({ file: join(paths.logs, "gateway.log") });
   const shown = format === "auto" ? (isTerminal ? "pretty" : "json") : format;
-  const colour = wantsColour(isTerminal, environment());
+  const colour = wantsColour(isTerminal, env);
+  const spoken = spokenLevel(level, env["EVERTURN_SUPERVISOR"]);
   const log = both(
-    openLog({ level, format: shown, colour, secrets, write: (line) => void process.stderr.write(line) }),
+    openLog({ level: spoken, format: shown, colour, secrets, write: (line) => void process.stderr.write(line) }),
     openLog({ level, format: "json", secrets, write: (line) => file.write(line) }),
   );
   return { log, flush: () => file.flush() };
+}
+
+/** launchd and the task scheduler keep what is said in a file that nobody ever shortens; the log itself has it all. */
+export function spokenLevel(level: Config["log"]["level"], supervisor: string | undefined): Config["log"]["level"] {
+  return supervisor === "launchd" || supervisor === "task" ? "error" : level;
 }
 
 export type Code = {

@@ -55,7 +55,7 @@ export type Outfit = {
 
 export function outfit({ config, paths, env }: Pick<LifeParts, "config" | "paths" | "env">): Outfit {
   const token = openToken(paths.token);
-  const { log, flush } = openLogs(config, paths, token);
+  const { log, flush } = openLogs(config, paths, token, env);
   return { token, world: realWorld(log), flush, self: ownIdentity(), hash: configHash(paths, env) };
 }
 
