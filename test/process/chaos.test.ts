@@ -8,9 +8,21 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Boot } from "../../src/core/recovery.ts";
 import { openSqliteArchive } from "../../src/stores/sqlite/index.ts";
-import { type Way, openStage, ways } from "./chaos.ts";
-import type { Client } from "./client.ts";
-import { dice, median, newHome, runGateway, seedOfRun, until } from "./stage.ts";
+import { type Way, openStage, processesOf, ways } from "./chaos.ts";
+import { type Client, client } from "./client.ts";
+import {
+  atEnd,
+  dice,
+  median,
+  newHome,
+  run,
+  runGateway,
+  seedOfRun,
+  signal,
+  spawnGateway,
+  stateOf,
+  until,
+} from "./stage.ts";
 import { keptPromise, reportOf, startOracle } from "./witness.ts";
 
 const rounds = 40;
@@ -59,6 +71,51 @@ test(`${rounds} ends and hand-overs in random order under load: nothing lost, no
       `asked in a chat, lost ${report.lost.length}, doubled ${report.doubled.length}, out of order ${report.disordered.length}, ` +
       `given up ${report.givenUp.length}; blackout ${tell("restart")}; ${tell("take-over")}`,
   );
+});
+
+const brokenHandovers = 12;
+
+test("hand-overs killed in the middle: whoever is left, or is started next, serves; nothing lost, nobody left behind", async (t) => {
+  const roll = dice(seed + 2);
+  const home = newHome(t);
+  const first = await runGateway(t, home);
+  const { port } = first;
+  const ask = client(first);
+  atEnd(t, () => {
+    for (const { pid } of processesOf(home)) signal(pid, "SIGKILL");
+  });
+  const oracle = startOracle(t, first, seed);
+  const kills: string[] = [];
+  for (let i = 0; i < brokenHandovers; i++) {
+    await pause(roll.between(0, 300));
+    const serving = stateOf(home).pid;
+    if (i % 2 === 0) signal(serving, "SIGUSR1");
+    else spawnGateway(t, home, { port, words: ["--replace"] });
+    await pause(roll.between(0, 900));
+    // Any of them: who serves, who is about to, who only waits for the others.
+    const all = processesOf(home).filter(({ words }) => words.includes("gateway run"));
+    const victim = all[Math.floor(roll.between(0, all.length))];
+    if (victim !== undefined) signal(victim.pid, "SIGKILL");
+    kills.push(`${victim?.pid === serving ? "who served" : "another"} of ${all.length}`);
+    // As a supervisor would; who finds the home served goes away again.
+    spawnGateway(t, home, { port });
+    await until(
+      () => ask.get<{ state: string }>("/api/status").catch(() => null),
+      (now) => now?.state === "running",
+      () => `seed ${seed}: somebody serves; ${JSON.stringify(processesOf(home))}`,
+    );
+  }
+  const report = await reportOf(oracle);
+  await keptPromise(ask, report, seed);
+  const stopped = await run(t, home, ["gateway", "stop"], { port });
+  assert.equal(stopped.code, 0, `seed ${seed}: ${stopped.out}${stopped.err}`);
+  await until(
+    () => processesOf(home),
+    (left) => left.length === 0,
+    () => `seed ${seed}: nothing of it runs: ${JSON.stringify(processesOf(home))}`,
+    100,
+  );
+  t.diagnostic(`seed ${seed}: ${brokenHandovers} hand-overs, ${report.messages} messages, killed ${kills.join(", ")}`);
 });
 
 /** Each restart asked in a chat has its one answer, and nothing else was said there. */
