@@ -61,17 +61,20 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
   const sessions = new Map<TurnId, Session>();
   const held: HeldTurn[] = [];
   const recent = await recentlyActive(parts, self, dead);
+  const struckOut = new Set(await counters.struckOut());
   for (const boot of dead) {
     for (const turn of await store.heldTurns(boot.id)) {
       const session = await store.session(turn.session);
       if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
       sessions.set(turn.id, session);
-      const stop = boot.stop;
+      const { stop } = boot;
+      const progressed = await gotSomewhere(parts, turn);
       held.push({
         turn,
         boot,
-        progressed: await gotSomewhere(parts, turn),
-        strikes: await counters.strikesOf(session.key),
+        progressed,
+        // Of a turn that got something done, nobody asks, unless its session has had enough already.
+        strikes: progressed && !struckOut.has(session.key) ? 0 : await counters.strikesOf(session.key),
         marked: stop !== null && (session.resume?.markedAt ?? 0) >= stop.at,
         suspend: stop === null && recent.has(session.id),
       });
@@ -80,7 +83,7 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
     }
   }
   const { turns, hold } = decideTurns(held, self.machine, world.now());
-  const ends = await suspensions(parts, turns, sessions, await counters.struckOut(), recent);
+  const ends = await suspensions(parts, turns, sessions, [...struckOut], recent);
   const changes: Change[] = [];
   for (const [i, verdict] of turns.entries()) {
     const [session, before] = [sessions.get(verdict.turn.id), held[i]];
