@@ -90,7 +90,7 @@ test("`npm start`: /restart in a chat comes back by itself, twice, without a cha
     assert.deepEqual(new Set(all), new Set([first, pid]));
   }
   assert.equal(stateOf(home).pid, pid, "nothing restarts again by itself");
-  assert.match(npm.out(), /Took over in \d+ ms\./);
+  await until(npm.out, (said) => /Took over in \d+ ms\./.test(said), "it says how long nobody listened");
   const slow = await until(
     () => ask.transcript("slow"),
     (all) => all.length >= 2,
@@ -234,7 +234,11 @@ test("a detached gateway hands over without anybody who stays, at the same port,
   const second = await next(home, gateway.pid);
   assert.deepEqual(processesOf(home), [second]);
   assert.equal(stateOf(home).url, url);
-  assert.match(readFileSync(join(home, "logs", "gateway.out"), "utf8"), /Took over in \d+ ms/);
+  await until(
+    () => readFileSync(join(home, "logs", "gateway.out"), "utf8"),
+    (said) => /Took over in \d+ ms/.test(said),
+    "its words are kept",
+  );
   signal(second, "SIGUSR1");
   const third = await next(home, second);
   signal(third, "SIGINT");
