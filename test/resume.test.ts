@@ -331,3 +331,34 @@ test("a boot that died inside its own drain: its turns go on with the reason of 
   assert.equal((await sessionAt(on, "a")).resume?.reason, "restart_timeout");
   assert.equal(await on.store.strikes(key), 1, "an interruption without a result");
 });
+
+test("S94 a turn that ends in the very moment of the mark is not marked, and holds nobody else's mark up", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const go = Promise.withResolvers<void>();
+  const agent: Agent = {
+    ...listener(asked),
+    async step(job, signal): Promise<Step> {
+      if (textOf(job.input.body) !== "nearly done") return listener(asked).step(job, signal);
+      await go.promise;
+      return { type: "said", text: "done", calls: [], final: true };
+    },
+  };
+  // Whatever is about to be marked, another turn ends first, in a commit that nobody waited for.
+  const commit: Stage["store"]["commit"] = async (changes, by) => {
+    const marks = changes.some((one) => "put" in one && one.put === "resume" && one.resume !== null);
+    if (marks) {
+      go.resolve();
+      await on.until(() => texts(on).includes("done"));
+    }
+    return on.store.commit(changes, by);
+  };
+  const one = await on.start({ agent, store: { ...on.store, commit }, drainMs: 20 });
+  await begin(on, asked, "stuck", "hang there");
+  await on.say("nearly done", { from: at("quick") });
+  await on.until(() => one.gateway.status().running.length === 2);
+  await on.stop(one);
+  const [stuck, quick] = [await sessionAt(on, "stuck"), await sessionAt(on, "quick")];
+  assert.deepEqual([stuck.resume?.reason, quick.resume], ["shutdown_timeout", null]);
+  assert.deepEqual([await on.store.strikes(stuck.key), await on.store.strikes(quick.key)], [1, 0]);
+});

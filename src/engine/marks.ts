@@ -42,10 +42,8 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
     const result = await ledger.commit(marks.flat());
     if (result === "committed") return marks.filter((changes) => changes.length > 0).length;
     if (result !== "conflict") return 0;
-    const moved = await Promise.all(
-      left.map(async ({ turn }) => (await store.turn(turn.id))?.version !== turn.version),
-    );
-    left = left.filter((_, i) => moved[i] === false);
+    const found = await Promise.all(left.map(({ turn }) => store.turn(turn.id)));
+    left = left.filter(({ turn }, i) => found[i]?.now.state === "running" && found[i]?.version === turn.version);
   }
   return 0;
 }
