@@ -35,15 +35,21 @@ export function prepareHome(home: string): boolean {
   }
 }
 
-export async function takeHome(paths: Paths, claim: Claim): Promise<HeldLock> {
+export type Taken = {
+  readonly lock: HeldLock;
+  /** Somebody else had it when we came. */
+  readonly hadHolder: boolean;
+};
+
+export async function takeHome(paths: Paths, claim: Claim): Promise<Taken> {
   const attempt = tryLock(paths.lock);
   const first = attempt.take();
-  if (first.type === "held") return first;
+  if (first.type === "held") return { lock: first, hadHolder: false };
   const endings = claim.type === "instead" ? replacing(paths, claim.patienceMs) : null;
   const waitMs = claim.type === "at-once" ? 0 : claim.patienceMs + (endings === null ? 0 : afterForceMs);
   for (const until = Date.now() + waitMs; Date.now() < until; await pause(lookAgainMs)) {
     const lock = attempt.take();
-    if (lock.type === "held") return lock;
+    if (lock.type === "held") return { lock, hadHolder: true };
     await endings?.look();
   }
   attempt.giveUp();

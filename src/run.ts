@@ -108,11 +108,21 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
       await load();
     },
   });
-  const lock = await takeHome(paths, claim);
+  const { lock, hadHolder } = await takeHome(paths, claim);
   let exit: number;
   try {
     const worn = early ?? outfit({ config, paths, env });
-    const parts = { ...options, config, paths, env, isOpenToOthers, code, supervisor, handover, follows };
+    const parts = {
+      ...options,
+      config,
+      paths,
+      env,
+      isOpenToOthers,
+      code,
+      supervisor,
+      handover,
+      follows: hadHolder ? follows : null,
+    };
     exit = await serve({ ...parts, ...worn });
   } finally {
     lock.release();

@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import type { Paths } from "../config/paths.ts";
+import { sentenceOf } from "../core/fault.ts";
 import { toLogLine } from "../core/forensics.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
@@ -87,7 +88,12 @@ function signalIn(reason: string): string | null {
 }
 
 async function diagnose(file: string, signal: string | null, world: Pick<World, "log">): Promise<void> {
-  const { spawnDiagnostic } = await import("../host/forensics/diagnostic.ts");
-  const pid = spawnDiagnostic({ file, signal });
-  if (pid !== null) world.log("debug", "a diagnostic of the machine is written", { pid, file });
+  try {
+    const { spawnDiagnostic } = await import("../host/forensics/diagnostic.ts");
+    const pid = spawnDiagnostic({ file, signal });
+    if (pid !== null) world.log("debug", "a diagnostic of the machine is written", { pid, file });
+  } catch (error) {
+    // The program may have been replaced by another version since it was started.
+    world.log("debug", "there is no diagnostic of the machine", { why: sentenceOf(error) });
+  }
 }

@@ -23,7 +23,7 @@ import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlit
 import { realWorld } from "../world.ts";
 import { type Asks, watchAsks } from "./asks.ts";
 import { finalWrites } from "./end.ts";
-import { greet } from "./ready.ts";
+import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./handover.ts";
 import { type Code, beginBoot, configHash, drainMsOf, openLogs, settingsOf } from "./parts.ts";
@@ -112,7 +112,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
     await parts.board.settled();
     reporter?.ready(gate.status());
     await greet(ready);
-    void import("./after/index.ts").then(({ afterwards }) => afterwards(ready));
+    void follow(ready);
   }
 
   const ending = await running;
@@ -138,6 +138,16 @@ async function noteCode({ boot, world }: Living, store: SqliteStore, exitCode: n
     await Promise.race([noted, pause(limits.closeMs / 2, undefined, { ref: false })]);
   } catch (error) {
     world.log("warn", "the exit code could not be noted", { why: sentenceOf(error) });
+  }
+}
+
+/** Nobody waits for it, and nothing depends on it. */
+async function follow(ready: Ready): Promise<void> {
+  try {
+    const { afterwards } = await import("./after/index.ts");
+    await afterwards(ready);
+  } catch (error) {
+    ready.world.log("warn", "not everything was looked at after the start", { why: sentenceOf(error) });
   }
 }
 
