@@ -127,7 +127,7 @@ test("a stop with a page open is fast and clean; a second signal at once changes
     assert.equal(statSync(join(home, file)).mode & 0o777, mode, file);
   const status = await run(t, home, ["gateway", "status"]);
   assert.deepEqual([status.code, status.out], [1, ""]);
-  assert.match(status.err, /No gateway is running for .*everturn gateway run/);
+  assert.match(status.err, /No gateway is running for .*everturn gateway start/);
 });
 
 test("a second gateway refuses and names the first; --replace takes over", async (t) => {

@@ -96,7 +96,8 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
   const follows = claim.type === "at-once" ? null : await isReadyToFollow(paths);
   const code = loadCode(config, paths);
   const isFollowing = follows !== null;
-  const early = isFollowing ? outfit({ config, paths, env }) : null;
+  // Where nobody has served yet, the token is made by whoever gets the lock.
+  const early = isFollowing && existsSync(paths.token) ? outfit({ config, paths, env }) : null;
   if (isFollowing) await (await import("./run/rehearse.ts")).rehearse(config, paths, await code);
   if (isSuccessor) await tellPredecessor("loaded");
   const handover = openHandover({
