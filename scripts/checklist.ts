@@ -5,6 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { run } from "node:test";
+import { inspect } from "node:util";
 
 const root = join(import.meta.dirname, "..");
 /** These need parts that not every machine has; they prove rows that have another test as well. */
@@ -55,7 +56,10 @@ async function prove(files: readonly string[]): Promise<ReadonlyMap<string, read
     testNamePatterns: [anyRow],
   });
   stream.on("test:pass", ({ name, file, skip }) => note(skip === undefined, name, file));
-  stream.on("test:fail", ({ name, file }) => note(false, name, file));
+  stream.on("test:fail", ({ name, file, details }) => {
+    note(false, name, file);
+    if (anyRow.test(name)) process.stderr.write(`\n✖ ${name}\n${inspect(details.error.cause ?? details.error)}\n`);
+  });
   stream.on("test:stderr", ({ message }) => process.stderr.write(message));
   for await (const _ of stream) void _;
   return proofs;

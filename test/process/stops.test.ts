@@ -105,7 +105,10 @@ test("S9 S10 S27 S28 S65 a marker alone drives the path of SIGTERM; it decides c
     const [boot] = await boots(home);
     assert.deepEqual([boot?.stop?.class, boot?.stop?.by, boot?.stop?.clean], [kind, by, true], way);
     const context = boot?.stop?.context as { readonly signal: string; readonly pid: number };
-    assert.deepEqual([context.pid, context.signal], [gateway.pid, way === "marker" ? "UNKNOWN" : "SIGTERM"]);
+    assert.equal(context.pid, gateway.pid);
+    // Marker and signal are one request; whichever is noticed first is its witness.
+    const seen = { marker: ["UNKNOWN"], SIGTERM: ["SIGTERM"], both: ["UNKNOWN", "SIGTERM"] }[way];
+    assert.ok(seen.includes(context.signal), `${way}: ${context.signal}`);
     stories.push({ way, phases: phasesOf(boot) });
     const line = new RegExp(`asked to stop \\(${kind}, by ${by}\\): signal=\\S+ .*parent_pid=\\d+ .*parent_cmdline=`);
     assert.equal(gateway.err().match(new RegExp(line, "g"))?.length, 1, gateway.err());
