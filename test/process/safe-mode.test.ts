@@ -96,12 +96,14 @@ test("three deaths before ready: it tells why, touches nothing, and `gateway res
 
 test("a configuration that changes while it holds still is tried at once", async (t) => {
   const { home, started, ask, url } = await holdStill(t);
-  writeFileSync(join(home, "config.yaml"), "log:\n  level: debug\n");
+  writeFileSync(join(home, "config.yaml"), "gateway:\n  drainSeconds: 7\n");
   await until(
     () => answerAt(url, "/readyz").catch(() => null),
     (now) => now?.status === 200,
     () => `it is ready; it said ${started.err()}`,
   );
+  const { drainSeconds } = await ask.get<{ drainSeconds: number }>("/api/status");
+  assert.equal(drainSeconds, 7, "and is what it runs with");
   await isAnswered(ask, "before", /^1, 2, 3\n\nCounted to 3/);
 });
 
