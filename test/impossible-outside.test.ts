@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathsIn } from "../src/config/paths.ts";
-import type { Instant } from "../src/core/ids.ts";
+import type { BootId, Instant } from "../src/core/ids.ts";
 import { exitCodeOf, exitCodes, reportedCode } from "../src/core/lifecycle.ts";
 import { limits } from "../src/core/limits.ts";
-import type { StopClass } from "../src/core/recovery.ts";
+import { type StopClass, newBoot } from "../src/core/recovery.ts";
 import { patienceFor } from "../src/host/ending.ts";
 import { takeSnapshot } from "../src/host/forensics/snapshot.ts";
 import { ownIdentity, readStateFile, startTimeOf, writeDesiredState } from "../src/host/identity.ts";
@@ -180,22 +180,25 @@ test("impossible 23: no subprocess is waited for on the loop of a gateway", () =
 test("impossible 23: the loop turns while the disk works", async (t) => {
   const store = await openSqliteStore({ file: join(folderOf(t), "state.db"), writer: "thread" });
   t.after(() => store.close());
-  const facts = Array.from(
-    { length: 64 },
-    (_, i) => ({ put: "fact", name: `n${i}`, value: "v".repeat(1_000) }) as const,
+  const facts = { pid: 1, host: "", machine: "", version: "", config: "", startedAt: 0 as Instant };
+  const boot = newBoot({ id: "b1" as BootId, ...facts });
+  assert.equal(await store.openBoot(boot), "opened");
+  const changes = Array.from(
+    { length: 200 },
+    (_, i) => ({ put: "fact", name: `n${i}`, value: "v".repeat(10_000) }) as const,
   );
   // Until its thread stands, commits are made in place; then never again.
   let turnedOnce = false;
-  for (let tries = 0; !turnedOnce && tries < 10_000; tries++) {
+  for (let tries = 0; !turnedOnce && tries < 1_000; tries++) {
     let turns = 0;
     let isOver = false;
     const count = async () => {
       for (; !isOver; turns++) await pause(0);
     };
     const counting = count();
-    await store.commit(facts, "" as never).finally(() => (isOver = true));
+    assert.equal(await store.commit(changes, boot.id).finally(() => (isOver = true)), "committed");
     await counting;
-    turnedOnce = turns > 1;
+    turnedOnce = turns > 2;
   }
   assert.ok(turnedOnce, "the loop stood still during every commit");
 });
