@@ -57,9 +57,13 @@ export function attend({ start, own }) {
       child.once("error", (error) =>
         left({ code: 1, signal: null, error }, `it could not be started: ${error.message}`),
       );
-      child.once("exit", (code, signal) =>
-        left({ code, signal }, `it ended with ${signal ?? `code ${code}`} before it was ready to take over`),
-      );
+      child.once("exit", (code, signal) => {
+        const gone = () =>
+          left({ code, signal }, `it ended with ${signal ?? `code ${code}`} before it was ready to take over`);
+        // Its last words may still be on their way; the channel is closed after them.
+        if (child.connected) child.once("disconnect", gone);
+        else gone();
+      });
     });
     return one;
   }

@@ -106,6 +106,27 @@ void describe("launcher on an old Node", suite, () => {
         assert.equal((await startOld(tree, "die", signal).ended).signal, signal);
     }));
 
+  void test("it starts a successor when the program asks for one, and ends as that one ends", () =>
+    withTree({}, async (tree) => {
+      const { child, ended } = startOld(tree, "hand-over", "fine", "--replace");
+      await tree.until((told) => told.includes("took over after 1234"));
+      await tree.until((told) => told.some((one) => one.startsWith('heard {"everturn":"loaded","pid":')));
+      const [first, second] = tree.told().filter((one) => one.startsWith("arguments "));
+      assert.match(first ?? "", /--replace/);
+      assert.equal(second, 'arguments ["hand-over","fine"]');
+      await tree.until((told) => told.filter((one) => one === "ready").length === 2);
+      child.kill("SIGTERM");
+      assert.equal((await ended).code, 0);
+      assert.deepEqual(signalsIn(tree.told()), ["SIGTERM"]);
+    }));
+
+  void test("a successor that cannot start leaves the program as it is, which is told why", () =>
+    withTree({}, async (tree) => {
+      const { ended } = startOld(tree, "hand-over", "broken");
+      assert.equal((await ended).code, 5);
+      assert.ok(tree.told().includes('heard {"everturn":"failed","why":"no such key"}'), tree.told().join("\n"));
+    }));
+
   void test("kill -9 of the launcher leaves the program alone", () =>
     withTree({}, async (tree) => {
       const { child } = startOld(tree);

@@ -28,6 +28,16 @@ tell("parent " + process.ppid);
 tell("arguments " + JSON.stringify(process.argv.slice(2)));
 if (order === "exit") process.exit(Number(value));
 if (order === "die") { process.removeAllListeners(value); process.kill(process.pid, value); }
+if (order === "hand-over") {
+  const patience = process.env.EVERTURN_SUCCESSOR;
+  process.on("message", (message) => {
+    tell("heard " + JSON.stringify(message));
+    process.exit(message.everturn === "loaded" ? 0 : 5);
+  });
+  if (!patience) process.send({ everturn: "successor", patienceMs: 1234 });
+  else if (value === "broken") process.send({ everturn: "failed", why: "no such key" }, () => process.exit(78));
+  else process.send({ everturn: "loaded" }, () => tell("took over after " + patience));
+}
 setInterval(() => undefined, 60_000);
 tell("ready");
 `;
@@ -69,10 +79,18 @@ export function plantTree(options: { readonly withNode: boolean; readonly from: 
     remove() {
       // Still there when a test has failed; its launcher ends with it.
       const isLeft = told().includes("ready") && !told().includes("SIGTERM");
-      if (isLeft) process.kill(Number(fact("pid")), "SIGKILL");
+      if (isLeft) for (const line of told()) if (line.startsWith("pid ")) endProcess(Number(line.slice(4)));
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 function linesOf(file: string): readonly string[] {
