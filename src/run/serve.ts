@@ -180,10 +180,8 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     gate.watch((event) => {
       const { level, what, facts } = narrate(event);
       world.log(level, what, facts);
-      const isTold = event.type === "state" || event.type === "platform" || event.type === "draining";
+      if (event.type !== "state" && event.type !== "platform" && event.type !== "draining") return;
       const status = gate.status();
-      // How it ended is the last word, and it depends on who wanted it.
-      if (!isTold || status.state === "stopped") return;
       board.show(stateWhile(status, url, stopping));
       reporter?.changed(status);
     }),

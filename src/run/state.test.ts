@@ -78,6 +78,24 @@ test("starting is written first; the newest wins; the last word is waited for an
   assert.equal((await readStateFile(file))?.url, null);
 });
 
+test("S27 S28 S29 `stopped` is said by the last word alone, and only if somebody wanted it", async (t) => {
+  const rows: readonly (readonly [StopClass, string])[] = [
+    ["unexpected", "running"],
+    ["planned", "stopped"],
+    ["restart", "stopped"],
+  ];
+  for (const [kind, left] of rows) {
+    const { file, made } = await board(t);
+    made.show(stateWhile({ ...status, state: "draining" }, "http://1", stop(kind)));
+    await made.settled();
+    made.show(stateWhile({ ...status, state: "stopped" }, "http://1", stop(kind)));
+    await made.settled();
+    assert.equal((await readStateFile(file))?.gateway_state, "draining", kind);
+    await made.last(stateAfter(stop(kind)), {});
+    assert.equal((await readStateFile(file))?.gateway_state, left, kind);
+  }
+});
+
 test("what its owner wants is kept while it runs, and is running at the start", async (t) => {
   const { file, made } = await board(t);
   const settled = async (isThere: (state: Awaited<ReturnType<typeof readStateFile>>) => boolean) => {

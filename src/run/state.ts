@@ -136,6 +136,8 @@ export function openBoard(
   return {
     settled: () => writing ?? Promise.resolve(),
     show({ desired_state: desired, ...next }) {
+      // How it ended is the last word, and what that is depends on who wanted it.
+      if (next.gateway_state === "stopped") return;
       if (!isOver && JSON.stringify(next) !== JSON.stringify(told)) void put(next, desired ?? "as it is");
     },
     last({ gateway_state, desired_state }, more) {
