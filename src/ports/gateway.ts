@@ -80,7 +80,11 @@ export type GatewayStatus = {
   readonly recovered: { readonly turns: number; readonly items: number; readonly tookMs: number };
 };
 
-export type RestartAsk = { readonly by: StopBy; readonly reason: string; readonly context?: NonNullable<StopIntent["context"]> };
+export type RestartAsk = {
+  readonly by: StopBy;
+  readonly reason: string;
+  readonly context?: NonNullable<StopIntent["context"]>;
+};
 
 export type Ending = {
   /** Of the first request; it decides the class. */

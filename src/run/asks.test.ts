@@ -13,6 +13,7 @@ import type { StopIntent } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import { ownIdentity } from "../host/identity.ts";
 import { newMarker, writeMarker } from "../host/markers.ts";
+import { redactor } from "../log/redact.ts";
 import { watchAsks } from "./asks.ts";
 
 function watched(t: TestContext, drainMs = 0) {
@@ -28,6 +29,7 @@ function watched(t: TestContext, drainMs = 0) {
     self,
     env: {},
     drainMs,
+    hide: redactor([process.argv0]).facts,
     overdue: (intent) => void late.push(intent),
   });
   t.after(() => asks.off());
@@ -94,6 +96,15 @@ for (const isPlanned of [true, false])
     while (!existsSync(file) || !readFileSync(file, "utf8").includes("end of the diagnostic")) await pause(20);
     assert.match(readFileSync(file, "utf8"), /shutdown diagnostic .* signal=SIGTERM /);
   });
+
+test("what is kept of the moment holds no secret that stood on a command line", async (t) => {
+  const { answer, asked, announce } = watched(t);
+  // Written by anybody who can write to the home; kept as it was found, but for this.
+  await announce("plannedStop", { pid: process.pid, startTime: null });
+  answer();
+  process.emit("SIGTERM", "SIGTERM");
+  assert.ok(!JSON.stringify(asked[0]?.context).includes(process.argv0));
+});
 
 test("a restart is known by its signal although that is long over when the stop begins", (t) => {
   const { asks, answer, asked } = watched(t);

@@ -35,11 +35,13 @@ export type AskParts = {
   readonly self: ProcessIdentity;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly drainMs: number;
+  /** Takes out secrets: somebody may have given us one on a command line. */
+  readonly hide: (value: unknown) => unknown;
   /** The stop has had all its time. */
   readonly overdue: (intent: StopIntent) => void;
 };
 
-export function watchAsks({ world, paths, self, env, drainMs, overdue }: AskParts): Asks {
+export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: AskParts): Asks {
   let answering: Asked | null = null;
   let early: (NodeJS.Signals | null)[] = [];
   /** The signal that is being answered; a stop that it brings about has come by it. */
@@ -72,7 +74,7 @@ export function watchAsks({ world, paths, self, env, drainMs, overdue }: AskPart
       const file = join(paths.logs, "gateway-shutdown-diag.log");
       // The stop begins first: starting a process takes longer than all that a quiet stop does before its last write.
       setImmediate(() => void diagnose(file, signal, world));
-      return snapshot;
+      return hide(snapshot) as StopIntent["context"];
     },
     marked: () => heard(null),
     off() {

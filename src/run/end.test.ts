@@ -35,7 +35,14 @@ async function newLife(t: TestContext) {
   const code = await loadCode(config, paths);
   const boot = beginBoot(world, "1.2.3", "");
   const platforms = code.chats.map((make) => make(store, { boot: boot.id, version: "1.2.3" }).platform);
-  const gate = code.engine.gateway({ store, platforms, agent: code.agent, world, settings: settingsOf(config), boot });
+  const gate = code.engine.gateway({
+    store,
+    platforms,
+    agent: code.agent(),
+    world,
+    settings: settingsOf(config),
+    boot,
+  });
   const board = openBoard(paths.state, { ...self, version: "1.2.3", startedAt: boot.startedAt }, world);
   const running = gate.run();
   await gate.ready;

@@ -17,12 +17,19 @@ import { machineBootId } from "../host/identity.ts";
 import { openLogFile } from "../log/file.ts";
 import { type Log, both, openLog } from "../log/log.ts";
 import { wantsColour } from "../log/pretty.ts";
+import { redactor } from "../log/redact.ts";
 import type { Chat } from "../platforms/chat/index.ts";
 import type { Agent } from "../ports/agent.ts";
+import type { Gateway } from "../ports/gateway.ts";
 import type { Archive } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 
-export type Logs = { readonly log: Log; readonly flush: () => Promise<void> };
+export type Logs = {
+  readonly log: Log;
+  readonly flush: () => Promise<void>;
+  /** The same without secrets, for what is kept elsewhere. */
+  readonly hide: (value: unknown) => unknown;
+};
 
 /** To the terminal in the form that suits it, and to the home's log file. */
 export function openLogs(config: Config, paths: Paths, token: string, env: Environment): Logs {
@@ -37,7 +44,7 @@ export function openLogs(config: Config, paths: Paths, token: string, env: Envir
     openLog({ level: spoken, format: shown, colour, secrets, write: (line) => void process.stderr.write(line) }),
     openLog({ level, format: "json", secrets, write: (line) => file.write(line) }),
   );
-  return { log, flush: () => file.flush() };
+  return { log, flush: () => file.flush(), hide: redactor(secrets).facts };
 }
 
 /** launchd and the task scheduler keep what is said in a file that nobody ever shortens; the log itself has it all. */
@@ -49,10 +56,11 @@ export type Code = {
   readonly control: typeof import("../control/server.ts");
   readonly engine: typeof import("../engine/gateway.ts");
   readonly chats: readonly ChatOf[];
-  readonly agent: Agent;
-  /** Another one, of which nothing is kept. */
-  readonly understudy: () => Promise<Agent>;
+  readonly agent: AgentOf;
 };
+
+/** The restart is what an agent asks for when it is told to; one that only rehearses cannot. */
+type AgentOf = (restart?: () => ReturnType<Gateway["restart"]>) => Agent;
 
 type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }) => Chat;
 
@@ -61,9 +69,9 @@ export async function loadCode(config: Config, paths: Paths): Promise<Code> {
     import("../control/server.ts"),
     import("../engine/gateway.ts"),
     loadChats(config),
-    openAgent(paths),
+    loadAgent(paths),
   ]);
-  return { control, engine, chats, agent, understudy: () => openAgent(paths) };
+  return { control, engine, chats, agent };
 }
 
 async function loadChats(config: Config): Promise<readonly ChatOf[]> {
@@ -78,9 +86,9 @@ async function loadChats(config: Config): Promise<readonly ChatOf[]> {
 }
 
 /** The offline agent is the only one there is. */
-async function openAgent(paths: Paths): Promise<Agent> {
+async function loadAgent({ workspace }: Paths): Promise<AgentOf> {
   const { echo } = await import("../agents/echo/index.ts");
-  return echo({ workspace: paths.workspace, stepMs: 500, toolMs: 1_500 });
+  return (restart) => echo({ workspace, stepMs: 500, toolMs: 1_500, ...(restart === undefined ? {} : { restart }) });
 }
 
 export function platformSettings(config: Config): Record<string, PlatformSettings> {

@@ -29,7 +29,7 @@ export async function greet(parts: Ready): Promise<void> {
   else world.log("info", "messages are accepted and answered", { ...facts, turns, items });
   const { url, link } = control;
   const hasWeb = config.platforms.web !== false;
-  const place = { version, url, link, hasWeb, isKept: supervisor !== null };
+  const place = { version, url, link, hasWeb, isKept: supervisor !== null || parts.env["EVERTURN_DETACHED"] === "1" };
   for (const line of greeting({ ...place, held: safeMode ? reason : null, recovered, blackoutMs })) output.out(line);
   flushCompileCache();
 }

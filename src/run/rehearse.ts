@@ -14,7 +14,7 @@ export async function rehearse(config: Config, paths: Paths, code: Code): Promis
   const boot = beginBoot(world, "rehearsal", "");
   const chats = code.chats.map((make) => make(store, { boot: boot.id, version: boot.version }));
   const platforms = chats.map((one) => one.platform);
-  const agent = await code.understudy();
+  const agent = code.agent();
   const gate = code.engine.gateway({ store, platforms, agent, world, settings: settingsOf(config), boot });
   const control = await code.control.openControl({
     gateway: gate,

@@ -15,6 +15,7 @@ import { type StopIntent, type SupervisorKind, exitCodeOf, exitCodes } from "../
 import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
+import { openProcesses } from "../host/processes.ts";
 import { narrate } from "../narrate.ts";
 import { type Watch, watchMarkers } from "../host/watcher.ts";
 import type { Gateway, GatewayState } from "../ports/gateway.ts";
@@ -49,23 +50,32 @@ export type Outfit = {
   readonly token: string;
   readonly world: World;
   readonly flush: () => Promise<void>;
+  readonly hide: (value: unknown) => unknown;
   readonly self: ProcessIdentity;
   readonly hash: string;
 };
 
 export function outfit({ config, paths, env }: Pick<LifeParts, "config" | "paths" | "env">): Outfit {
   const token = openToken(paths.token);
-  const { log, flush } = openLogs(config, paths, token, env);
-  return { token, world: realWorld(log), flush, self: ownIdentity(), hash: configHash(paths, env) };
+  const { log, flush, hide } = openLogs(config, paths, token, env);
+  return { token, world: realWorld(log), flush, hide, self: ownIdentity(), hash: configHash(paths, env) };
 }
 
 /** The exit code, when everything is closed. */
 export async function serve(parts: LifeParts & Outfit): Promise<number> {
-  const { config, paths, version, env, world, self, flush } = parts;
+  const { config, paths, version, env, world, self, flush, hide } = parts;
   await using open = new AsyncDisposableStack();
   exitOnMistake(world, flush);
   const boot = beginBoot(world, version, parts.hash);
-  const asks = watchAsks({ world, paths, self, env, drainMs: drainMsOf(config), overdue: overdue(parts, world) });
+  const asks = watchAsks({
+    world,
+    paths,
+    self,
+    env,
+    hide,
+    drainMs: drainMsOf(config),
+    overdue: overdue(parts, world),
+  });
   // Whoever finds it in the file may send a signal at once.
   const board = openBoard(paths.state, { ...self, version, startedAt: boot.startedAt }, world);
   // Registered before everything else, so the last to go: until then no signal ends the process half-way.
@@ -157,10 +167,11 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const { control: controlCode, engine, chats: makers, agent } = await parts.code;
   const chats = makers.map((make) => make(store, { boot: boot.id, version }));
   let stopping: StopIntent | null = null;
-  const gate = engine.gateway({
+  const gate: Gateway = engine.gateway({
     store,
     platforms: chats.map((one) => one.platform),
-    agent,
+    agent: agent(() => gate.restart({ by: "tool", reason: "its agent was asked to restart it" })),
+    processes: openProcesses(),
     world,
     settings: settingsOf(config),
     boot,
