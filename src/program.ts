@@ -71,7 +71,7 @@ async function openWork(file: string): Promise<{ readonly openTurns: number; rea
   const archive = openSqliteArchive(file);
   try {
     const { turns, items } = await archive.counts();
-    const openTurns = turns.queued + turns.running + turns.waiting + turns.parked;
+    const openTurns = turns.queued + turns.running + turns.waiting + turns.parked + turns.restarting;
     return { openTurns, openItems: items.pending + items.sending + items["in-doubt"] };
   } finally {
     archive.close();

@@ -12,7 +12,7 @@ import { broken } from "../src/sim/invariants.ts";
 import { wellBehaved } from "../src/sim/platform.ts";
 import { type Said, type Story, type Told, plainStory, tell } from "../src/sim/story.ts";
 import { openSqliteStore } from "../src/stores/sqlite/index.ts";
-import { type Living, type Stage, at, stage } from "./stop/stage.ts";
+import { type Living, type Stage, at, slowly, stage } from "./stop/stage.ts";
 
 const back = "The gateway has restarted; I am back.";
 
@@ -109,6 +109,20 @@ test("asked twice, from wherever, it is prepared once and is one restart; everyb
   assert.equal(one.ending?.intent.by, "chat", "the first decides");
   await on.start({ settings: admins });
   await on.until(() => sent(on).filter((text) => text === back).length === 2);
+});
+
+test("whoever asks while others are being refused is answered too", async (t) => {
+  for (let gapMs = 1; gapMs <= 15; gapMs += 2) {
+    const on = await stage(t);
+    const prepareRestart = () => Promise.reject(new Fault("config-wrong", "wrong."));
+    const one = await on.start({ settings: admins, store: slowly(on, 5), prepareRestart });
+    void on.write("/restart", { from: at("a") });
+    void on.write("/restart", { from: at("b") });
+    await on.pass(gapMs);
+    await on.say("/restart", { from: at("c") });
+    await on.until(() => sent(on).length === 3, `three answers, ${gapMs} ms apart`);
+    one.life.kill();
+  }
 });
 
 test("a restart that cannot be prepared leaves the gateway serving, and whoever asked in a chat is told why", async (t) => {

@@ -24,7 +24,7 @@ export function purpose(stop: StopFacts): string {
   switch (stop.by) {
     case "signal": {
       const signal = signalIn(stop) ?? "a signal";
-      if (stop.class === "planned") return signal === "SIGINT" ? "Ctrl-C (SIGINT)" : `${signal}, announced by a marker`;
+      if (stop.class === "planned") return signal === "SIGINT" ? "Ctrl-C (SIGINT)" : `Ctrl-Break (${signal})`;
       return signal === "SIGUSR1" ? "asked for by SIGUSR1 (a reload)" : `${signal} came`;
     }
     case "marker":
@@ -37,6 +37,8 @@ export function purpose(stop: StopFacts): string {
       return `\`everturn gateway ${stop.class === "restart" ? "restart" : "stop"}\` asked for it`;
     case "dashboard":
       return "asked for on the web page";
+    case "config":
+      return "its configuration was changed";
     case "fault":
       return reason === "" ? "a fault" : reason;
   }

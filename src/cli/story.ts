@@ -75,7 +75,8 @@ function awayBetween(before: BootStory, after: BootStory): number | null {
 function headlineOf(boot: Boot, next: Boot | null, end: End, around: Around): string {
   const { stop } = boot;
   const lived = `after ${lasting(Math.max(0, (stop?.at ?? boot.beatAt) - boot.startedAt))}`;
-  if (end === "running") return `Runs since ${when(boot.startedAt, around.now)}.`;
+  if (end === "running")
+    return `${stop === null ? "Runs" : "Is stopping, after it ran"} since ${when(boot.startedAt, around.now)}.`;
   if (stop === null) return deathLine(boot, next, lived, around);
   const moment = when(stop.at, around.now);
   if (end === "cut-short")

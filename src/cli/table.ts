@@ -70,7 +70,7 @@ export const commands: readonly Command[] = [
       state: {
         type: "string",
         value: "state",
-        summary: "queued, running, waiting, parked, done, or open for all but done",
+        summary: "queued, running, waiting, parked, restarting, done, or open for all but done",
       },
     },
     load: async () => (await turns()).list,

@@ -40,7 +40,7 @@ export type ApiParts = {
 };
 
 const listMax = 1_000;
-const turnStates = ["queued", "running", "waiting", "parked", "done", "open"] as const;
+const turnStates = ["queued", "running", "waiting", "parked", "restarting", "done", "open"] as const;
 const itemStates = ["pending", "sending", "in-doubt", "delivered", "dead", "open"] as const;
 const bodyMax = 4 * 1024 * 1024;
 

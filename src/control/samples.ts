@@ -118,7 +118,7 @@ export const archive: Archive = {
   items: async () => [item],
   search: async () => [message],
   counts: async () => ({
-    turns: { queued: 1, running: 2, waiting: 0, parked: 0 },
+    turns: { queued: 1, running: 2, waiting: 0, parked: 0, restarting: 0 },
     items: { pending: 3, sending: 0, "in-doubt": 0, dead: 0 },
     timers: 4,
   }),

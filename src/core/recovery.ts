@@ -13,7 +13,7 @@ import { type Turn, advanceTurn } from "./turn.ts";
  * another process goes on with its work. `unexpected`: a signal that nobody announced. `fault`: a mistake of ours.
  */
 export type StopClass = "planned" | "take-over" | "restart" | "unexpected" | "fault";
-export type StopBy = "signal" | "marker" | "chat" | "tool" | "cli" | "dashboard" | "fault";
+export type StopBy = "signal" | "marker" | "chat" | "tool" | "cli" | "dashboard" | "config" | "fault";
 
 export type StopFacts = {
   readonly class: StopClass;

@@ -105,7 +105,7 @@ export type ItemFilter = {
 export type EntryLine = { readonly n: number; readonly at: Instant; readonly entry: Entry };
 /** Open work only: counting history would cost as much as history. */
 export type Counts = {
-  readonly turns: Readonly<Record<"queued" | "running" | "waiting" | "parked", number>>;
+  readonly turns: Readonly<Record<"queued" | "running" | "waiting" | "parked" | "restarting", number>>;
   readonly items: Readonly<Record<"pending" | "sending" | "in-doubt" | "dead", number>>;
   readonly timers: number;
 };

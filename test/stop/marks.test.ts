@@ -7,7 +7,7 @@ import type { StopIntent } from "../../src/core/lifecycle.ts";
 import { exitCodeOf } from "../../src/core/lifecycle.ts";
 import { type Session, sessionKey } from "../../src/core/session.ts";
 import type { Agent } from "../../src/ports/agent.ts";
-import { type Stage, at, stage, whenAborted } from "./stage.ts";
+import { type Stage, at, slowly, stage, whenAborted } from "./stage.ts";
 
 async function sessionAt(on: Stage, chat: string): Promise<Session> {
   const session = await on.store.sessionOf(sessionKey(at(chat)));
@@ -155,4 +155,18 @@ test("a process that dies between the mark and the end goes on with the reason o
   assert.ok(turn);
   const resumed = (await on.store.journalOf(turn.id)).find((entry) => entry.type === "resumed");
   assert.equal(resumed?.type === "resumed" && resumed.reason, "restart_timeout");
+});
+
+test("S95 a message that was just being stored is no interrupted one: it starts by itself, whatever waits for its user", async (t) => {
+  const recovery = { afterCrash: "resume", autoResume: false } as const;
+  for (const drainMs of [0, 5_000]) {
+    const on = await stage(t);
+    const one = await on.start({ recovery, drainMs, store: slowly(on, 5) });
+    void on.write("barely in");
+    await on.pass(2);
+    await on.stop(one);
+    assert.ok(!on.calls.includes("step barely in"), "its agent was not asked");
+    await on.start({ recovery });
+    await on.until(() => on.servers.get("chat")?.sent.length === 1, "its answer");
+  }
 });

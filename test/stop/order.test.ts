@@ -76,7 +76,7 @@ test("S14 after a stop no platform, running agent, pending message or approval i
   );
   assert.notEqual(one.ending, null, "run() has resolved");
   const { turns } = await on.store.counts();
-  assert.deepEqual(turns, { queued: 1, running: 0, waiting: 1, parked: 1 });
+  assert.deepEqual(turns, { queued: 1, running: 0, waiting: 1, parked: 1, restarting: 0 });
 
   await on.start();
   await on.until(() => on.servers.get("chat")?.sent.some(({ text }) => text === "answer to after it") === true);

@@ -69,6 +69,8 @@ export type Stage = {
   /** Lets time pass until this holds. */
   until(holds: () => boolean, what?: string): Promise<void>;
   pass(ms: number): Promise<void>;
+  /** A user writes; whether it was acknowledged is known later. */
+  write(text: string, more?: Partial<Inbound>): Promise<"accepted" | "duplicate">;
   /** A user writes; resolves when it was acknowledged. */
   say(text: string, more?: Partial<Inbound>): Promise<"accepted" | "duplicate">;
   stop(one: Living, intent?: Partial<StopIntent>): Promise<Ending>;
@@ -142,6 +144,14 @@ export async function stage(t: TestContext): Promise<Stage> {
     if (result !== "done") throw new Error(`${what} never came (${result}) after ${clock.now() - epoch} ms`);
   }
 
+  async function write(text: string, more: Partial<Inbound> = {}): Promise<"accepted" | "duplicate"> {
+    const from = more.from ?? place;
+    const { accept } = serverOf(from.platform);
+    if (accept === null) throw new Error(`nobody listens at ${from.platform}`);
+    const body = { kind: "text", text, files: [] } as const;
+    return accept({ key: `m${++said}`, from, sender: "ann", body, sentAt: clock.now(), ...more }, null);
+  }
+
   async function start(options?: StageOptions): Promise<Living> {
     const living = live(options);
     let isReady = false;
@@ -166,15 +176,11 @@ export async function stage(t: TestContext): Promise<Stage> {
       clock.at(clock.now() + ms, () => void (over = true));
       await until(() => over);
     },
+    write,
     async say(text, more = {}) {
-      const from = more.from ?? place;
-      const { accept } = serverOf(from.platform);
-      if (accept === null) throw new Error(`nobody listens at ${from.platform}`);
-      const body = { kind: "text", text, files: [] } as const;
-      const inbound: Inbound = { key: `m${++said}`, from, sender: "ann", body, sentAt: clock.now(), ...more };
       let result: "accepted" | "duplicate" | null = null;
       let failed: unknown = null;
-      accept(inbound, null).then(
+      write(text, more).then(
         (answer) => (result = answer),
         (error: unknown) => (failed = error),
       );
@@ -187,6 +193,18 @@ export async function stage(t: TestContext): Promise<Stage> {
       await until(() => living.ending !== null, "the end of the stop");
       living.life.kill();
       return living.ending as Ending;
+    },
+  };
+}
+
+/** The same store, but a commit is acknowledged only after this long. */
+export function slowly(on: Stage, ms: number): FullStore {
+  return {
+    ...on.store,
+    async commit(changes, by) {
+      const result = await on.store.commit(changes, by);
+      await new Promise<void>((go) => on.clock.at(on.clock.now() + ms, go));
+      return result;
     },
   };
 }

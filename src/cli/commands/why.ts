@@ -21,7 +21,7 @@ export async function why(context: Context): Promise<number> {
   const asked = textFlag(context, "boots");
   const boots = await context.doors.readBoots(store, asked === undefined ? lookedAt : Number(asked) + 1);
   const found = await readStateFile(state);
-  const alive = boots.find((one) => one.stop === null && one.pid === found?.pid && isRunning(found))?.id ?? null;
+  const alive = boots.find((one) => one.pid === found?.pid && isRunning(found))?.id ?? null;
   const machine = machineBootId();
   const lives = livesOf(await withEvidence(boots, alive, machine), { now: context.now(), alive, machine });
   const told = asked === undefined ? worthTelling(lives, deathsTold) : lives.slice(0, Number(asked));
@@ -47,10 +47,11 @@ function isRunning({ pid, start_time: startTime }: { pid: number | null; start_t
 }
 
 function text(output: Output, running: Life | null, told: readonly Life[]): string {
+  const does = running?.class === null ? "runs" : "is stopping";
   const now =
     running === null
       ? "No gateway is running."
-      : `The gateway runs (pid ${running.pid}). ${told.length === 0 ? "It has not stopped or died before." : ""}`.trim();
+      : `The gateway ${does} (pid ${running.pid}). ${told.length === 0 ? "It has not stopped or died before." : ""}`.trim();
   const stories = told.filter((one) => one !== running).map((one) => storyText(output, one));
   return [now, ...stories].join("\n\n");
 }

@@ -49,9 +49,12 @@ export function restarts(parts: Parts, { prepare, stopping, stop, poke }: Ways):
     } catch (error) {
       const refused = sentenceOf(error);
       world.log("warn", "the gateway cannot be restarted and goes on as before", { why: refused, by: ask.by });
+      // Whoever asks from here on may not be among those answered now, and gets an attempt of their own.
+      preparing = null;
       if (stopping() === null) await answerAll(refused);
       return { refused };
     }
+    preparing = null;
     // Another stop may have come first; it stays what it is.
     if (stopping() === null) stop({ class: "restart", ...ask });
     return answerNow() ?? "restarting";
@@ -60,9 +63,7 @@ export function restarts(parts: Parts, { prepare, stopping, stop, poke }: Ways):
   async function ask(wish: RestartAsk): Promise<Answer> {
     const under = answerNow();
     if (under !== null) return under;
-    preparing ??= prepareAndStop(wish).finally(() => {
-      preparing = null;
-    });
+    preparing ??= prepareAndStop(wish);
     return preparing;
   }
 

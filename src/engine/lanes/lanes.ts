@@ -145,9 +145,12 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     }
   }
 
-  /** Without a next message, nothing interrupted in an ended session would ever go on. */
-  function waitsForInput(session: Session): boolean {
-    return !parts.settings.recovery.autoResume && session.endedAt === null;
+  /**
+   * Without a next message, nothing interrupted in an ended session would ever go on. And what bears no mark was not
+   * interrupted: its agent had not begun.
+   */
+  function waitsForInput({ endedAt, resume }: Session): boolean {
+    return !parts.settings.recovery.autoResume && endedAt === null && resume !== null;
   }
 
   async function nextOf({ session }: Lane): Promise<NextTurn> {

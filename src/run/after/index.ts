@@ -79,7 +79,7 @@ function watchConfig(held: Held): void {
 }
 
 async function tryAnew(held: Held): Promise<void> {
-  const answer = await held.gate.restart({ by: "marker", reason: "its configuration has changed" });
+  const answer = await held.gate.restart({ by: "config", reason: "its configuration has changed" });
   if (answer === "restarting") return;
   held.world.log("warn", "the changed configuration cannot be used; change it again", { why: answer.refused });
   watchConfig(held);

@@ -111,7 +111,7 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
 
 type All = (sql: string, ...parameters: (string | number)[]) => readonly Raw[];
 
-const openTurns: Readonly<Record<string, string>> = {
+const openTurns: Readonly<Record<keyof Counts["turns"], string>> = {
   queued: "INDEXED BY turns_ready WHERE state IN ('queued', 'parked') AND state = 'queued'",
   parked: "INDEXED BY turns_ready WHERE state IN ('queued', 'parked') AND state = 'parked'",
   running: "INDEXED BY turns_running WHERE state = 'running'",
@@ -120,7 +120,8 @@ const openTurns: Readonly<Record<string, string>> = {
 };
 
 function turnsBy(all: All, { session, state, limit }: TurnFilter): readonly Raw[] {
-  const states = state === "open" ? Object.keys(openTurns) : state === undefined || state === "done" ? [] : [state];
+  const open = Object.keys(openTurns) as readonly (keyof typeof openTurns)[];
+  const states = state === "open" ? open : state === undefined || state === "done" ? [] : [state];
   if (states.length > 0) {
     const bySession = session === undefined ? "" : " AND session = ?";
     const parameters = session === undefined ? [] : [session];
@@ -158,10 +159,16 @@ function itemsBy(all: All, { turn, state, limit }: ItemFilter): readonly Raw[] {
 }
 
 function countsOf(of: (sql: string) => number): Counts {
-  const turns = (state: string) => of(`SELECT count(*) AS count FROM turns ${openTurns[state]}`);
+  const turns = (state: keyof Counts["turns"]) => of(`SELECT count(*) AS count FROM turns ${openTurns[state]}`);
   const items = (state: string) => of(`SELECT count(*) AS count FROM items ${openItems[state]}`);
   return {
-    turns: { queued: turns("queued"), running: turns("running"), waiting: turns("waiting"), parked: turns("parked") },
+    turns: {
+      queued: turns("queued"),
+      running: turns("running"),
+      waiting: turns("waiting"),
+      parked: turns("parked"),
+      restarting: turns("restarting"),
+    },
     items: { pending: items("pending"), sending: items("sending"), "in-doubt": items("in-doubt"), dead: items("dead") },
     timers: of("SELECT count(*) AS count FROM timers"),
   };

@@ -159,7 +159,7 @@ function countTests(open: OpenStore): void {
   test("open work is counted by state", async (t) => {
     const { store } = await started(t, open);
     const nothing = {
-      turns: { queued: 0, running: 0, waiting: 0, parked: 0 },
+      turns: { queued: 0, running: 0, waiting: 0, parked: 0, restarting: 0 },
       items: { pending: 0, sending: 0, "in-doubt": 0, dead: 0 },
       timers: 0,
     };
@@ -168,7 +168,7 @@ function countTests(open: OpenStore): void {
     await write(store, oneOfEach("s2"));
     await write(store, [{ put: "timer", timer: { id: "r", session: s1, turn: null, dueAt: at(1), text: "" } }]);
     assert.deepEqual(await store.counts(), {
-      turns: { queued: 2, running: 2, waiting: 2, parked: 2 },
+      turns: { queued: 2, running: 2, waiting: 2, parked: 2, restarting: 2 },
       items: { pending: 2, sending: 2, "in-doubt": 2, dead: 2 },
       timers: 1,
     });
