@@ -20,6 +20,9 @@ const patterns: readonly Pattern[] = [
   [new RegExp(`([?&#](?:${nameOfSecret}|key|sig|signature)=)[^&\\s"'<>#]+`, "gi"), `$1${mask}`],
   [new RegExp(`(["'](?:${nameOfSecret})["']\\s*:\\s*)(?:"[^"]*"?|'[^']*'?)`, "gi"), `$1"${mask}"`],
   [/\b([A-Z0-9_]{0,64}(?:TOKEN|API_KEY|PASSWORD|SECRET|SECRET_KEY)=)[^\s"']+/g, `$1${mask}`],
+  // As words on a command line: token=…, --api-key=…, --password ….
+  [new RegExp(`((?:^|[\\s"'])(?:--?)?(?:${nameOfSecret})=)[^\\s"'&]+`, "gi"), `$1${mask}`],
+  [new RegExp(`((?:^|\\s)--?(?:${nameOfSecret})\\s+)[^\\s"'-][^\\s"']*`, "gi"), `$1${mask}`],
   // The password in an address may itself hold an @.
   [/(:\/\/[^/\s:@]{0,256}:)[^/\s]{1,512}@/g, `$1${mask}@`],
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, mask],
