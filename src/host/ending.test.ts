@@ -23,6 +23,7 @@ import {
 } from "./ending.ts";
 import { type ProcessIdentity, startTimeOf } from "./identity.ts";
 import { newMarker, writeMarker } from "./markers.ts";
+import { canBeWithin } from "../testing/quick.ts";
 
 const target: ProcessIdentity = { pid: 4711, startTime: 120 };
 
@@ -290,13 +291,14 @@ async function whenThere(file: string): Promise<void> {
   while (!existsSync(file)) await systemLookout.sleep(5);
 }
 
-test("S110 a detached process that watches the marker ends, and the call says so within half a second of it", async (t) => {
-  const folder = await folderOf(t);
-  const [plannedStop, takeOver, ready, seen] = ["stop.json", "take.json", "ready", "seen"].map((name) =>
-    join(folder, name),
-  ) as [string, string, string, string];
-  // The watcher of the gateway itself, in a process that nobody here knows but by its number.
-  const watcher = `
+test("S110 a detached process that watches the marker ends, and the call says so within half a second of it", (t) =>
+  canBeWithin(500, async () => {
+    const folder = await folderOf(t);
+    const [plannedStop, takeOver, ready, seen] = ["stop.json", "take.json", "ready", "seen"].map((name) =>
+      join(folder, name),
+    ) as [string, string, string, string];
+    // The watcher of the gateway itself, in a process that nobody here knows but by its number.
+    const watcher = `
     import { writeFileSync } from "node:fs";
     import { watchMarkers } from ${JSON.stringify(import.meta.resolve("./watcher.ts"))};
     import { ownIdentity } from ${JSON.stringify(import.meta.resolve("./identity.ts"))};
@@ -315,27 +317,27 @@ test("S110 a detached process that watches the marker ends, and the call says so
       },
     });
     writeFileSync(ready, "");`;
-  const identity = await detached(t, watcher, plannedStop, takeOver, ready, seen);
-  await whenThere(ready);
-  const troubles: string[] = [];
-  const begun = performance.now();
-  const ended = await endGateway({
-    target: identity,
-    patienceMs: 30_000,
-    writeMarker: () => writeMarker(plannedStop, newMarker("plannedStop", identity, process.pid, Date.now())),
-    ask: null,
-    force: null,
-    onTrouble: (what) => void troubles.push(what),
-  });
-  const tookMs = Math.round(performance.now() - begun);
-  const noticedMs = Date.now() - Number(await readFile(seen, "utf8"));
-  assert.equal(ended.type, "ended");
-  assert.deepEqual(troubles, []);
-  assert.equal(systemLookout.isAlive(identity), false);
-  assert.equal(await waitForEnd(identity, 0), true);
-  assert.ok(noticedMs < 500, `the end was noticed ${noticedMs} ms after it`);
-  t.diagnostic(`from the marker to the answer: ${tookMs} ms, of which ${noticedMs} ms after the watcher had seen it`);
-});
+    const identity = await detached(t, watcher, plannedStop, takeOver, ready, seen);
+    await whenThere(ready);
+    const troubles: string[] = [];
+    const begun = performance.now();
+    const ended = await endGateway({
+      target: identity,
+      patienceMs: 30_000,
+      writeMarker: () => writeMarker(plannedStop, newMarker("plannedStop", identity, process.pid, Date.now())),
+      ask: null,
+      force: null,
+      onTrouble: (what) => void troubles.push(what),
+    });
+    const tookMs = Math.round(performance.now() - begun);
+    const noticedMs = Date.now() - Number(await readFile(seen, "utf8"));
+    assert.equal(ended.type, "ended");
+    assert.deepEqual(troubles, []);
+    assert.equal(systemLookout.isAlive(identity), false);
+    assert.equal(await waitForEnd(identity, 0), true);
+    t.diagnostic(`from the marker to the answer: ${tookMs} ms, of which ${noticedMs} ms after the watcher had seen it`);
+    return noticedMs;
+  }));
 
 test("S106 a real process that ignores everything outlives the patience, and force ends it", async (t) => {
   const ready = join(await folderOf(t), "ready");

@@ -13,6 +13,7 @@ import { isMainThread } from "node:worker_threads";
 import { ownIdentity } from "./identity.ts";
 import { type Judgement, type MarkerFiles, type MarkerKind, newMarker, writeMarker } from "./markers.ts";
 import { type Watch, type WatchOptions, decideSight, watchMarkers } from "./watcher.ts";
+import { canBeWithin } from "../testing/quick.ts";
 
 const self = ownIdentity();
 const stranger = { pid: self.pid + 1, startTime: 5 };
@@ -156,17 +157,20 @@ test("S4 before lanes are open it does not fire; a marker naming this boot fires
 });
 
 test("S5 a stop ends the watcher in less than half a second at an interval of 0.1 s", async (t) => {
-  const on = await bench(t);
-  const watch = on.start({ intervalMs: 100 });
-  await looked(on, 1);
-  const begun = performance.now();
-  await watch.stop();
-  await watch.done;
-  assert.ok(performance.now() - begun < 500);
-  await mark(on.files.plannedStop);
-  watch.look();
-  await pause(1);
-  assert.deepEqual(on.fired, []);
+  await canBeWithin(500, async () => {
+    const on = await bench(t);
+    const watch = on.start({ intervalMs: 100 });
+    await looked(on, 1);
+    const begun = performance.now();
+    await watch.stop();
+    await watch.done;
+    const tookMs = performance.now() - begun;
+    await mark(on.files.plannedStop);
+    watch.look();
+    await pause(1);
+    assert.deepEqual(on.fired, []);
+    return tookMs;
+  });
 });
 
 test("S7 errors are logged once each and survived, a stop is honoured, nothing is fired", async (t) => {

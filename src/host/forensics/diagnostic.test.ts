@@ -10,6 +10,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAlive } from "../identity.ts";
 import { spawnDiagnostic } from "./diagnostic.ts";
+import { canBeWithin } from "../../testing/quick.ts";
 
 async function log(t: TestContext): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "everturn-diag-"));
@@ -35,9 +36,7 @@ const isGone = (pid: number) => () => !isAlive({ pid, startTime: null });
 
 test("S51 S54 S67 the diagnostic appends processes, tree and kernel log, in a session of its own, and nobody waits", async (t) => {
   const file = await log(t);
-  const begun = performance.now();
   const pid = started(spawnDiagnostic({ file, signal: "SIGTERM" }));
-  assert.ok(performance.now() - begun < 1_000);
   await until("it ended", isGone(pid));
   await until("another one ended", isGone(started(spawnDiagnostic({ file, signal: 2 }))));
   const all = text(file);
@@ -48,6 +47,17 @@ test("S51 S54 S67 the diagnostic appends processes, tree and kernel log, in a se
   assert.match(all, new RegExp(`\\b${process.pid}\\b`), "our own process is in the list");
   assert.ok(all.split("\n").every((line) => line.length <= 300));
   assert.equal((await stat(file)).mode & 0o777, 0o600);
+});
+
+test("S54 starting a diagnostic takes less than a second, whatever it does", async (t) => {
+  const file = await log(t);
+  await canBeWithin(1_000, () => {
+    const begun = performance.now();
+    const pid = started(spawnDiagnostic({ file, signal: null, script: "sleep 60" }));
+    const tookMs = performance.now() - begun;
+    process.kill(-pid, "SIGKILL");
+    return tookMs;
+  });
 });
 
 test("S67 the diagnostic leads its own session", async (t) => {
@@ -67,7 +77,6 @@ test("S54 S67 a diagnostic that hangs returns at once and ends itself, with all 
   const begun = performance.now();
   const script = `echo "children $$"; sh -c 'trap "" TERM; sleep 600' & sleep 600`;
   const pid = started(spawnDiagnostic({ file, signal: "SIGTERM", script }));
-  assert.ok(performance.now() - begun < 1_000);
   await until("it ended", isGone(pid));
   const lasted = performance.now() - begun;
   assert.ok(lasted >= 4_900 && lasted < 30_000, `${lasted} ms`);
