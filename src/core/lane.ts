@@ -1,5 +1,6 @@
 // What a session does next: one turn at a time, the oldest first, and a policy for what comes in meanwhile. Pure.
 
+import type { Session } from "./session.ts";
 import type { Turn } from "./turn.ts";
 
 /** `queue`: after the running turn. `interrupt`: instead of it. `steer`: joins it at its next step. */
@@ -38,6 +39,14 @@ export type NextTurn =
   /** Only interrupted turns are left, and the next message is what they go on with. */
   | { readonly type: "waits-for-input" }
   | { readonly type: "nothing" };
+
+/**
+ * Whether what is parked here may be left to its user's next message. An ended session gets none, and what bears no mark
+ * was not interrupted: its agent had not begun.
+ */
+export function mayWaitForInput({ endedAt, resume }: Pick<Session, "endedAt" | "resume">): boolean {
+  return endedAt === null && resume !== null;
+}
 
 /** Where interrupted turns wait for their user: one goes on as soon as a message can join it. `ready`: oldest first. */
 export function decideNextTurn(ready: readonly Turn[]): NextTurn {

@@ -4,7 +4,7 @@
 import type { Change } from "../../core/change.ts";
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
-import { type Arrival, type NextTurn, decideArrival, decideNextTurn } from "../../core/lane.ts";
+import { type Arrival, type NextTurn, decideArrival, decideNextTurn, mayWaitForInput } from "../../core/lane.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
 import { type Session, decideAccess, followerOf, newSession, sessionKey, takenBy } from "../../core/session.ts";
@@ -145,13 +145,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
     }
   }
 
-  /**
-   * Without a next message, nothing interrupted in an ended session would ever go on. And what bears no mark was not
-   * interrupted: its agent had not begun.
-   */
-  function waitsForInput({ endedAt, resume }: Session): boolean {
-    return !parts.settings.recovery.autoResume && endedAt === null && resume !== null;
-  }
+  const waitsForInput = (session: Session) => !parts.settings.recovery.autoResume && mayWaitForInput(session);
 
   async function nextOf({ session }: Lane): Promise<NextTurn> {
     if (waitsForInput(session)) return decideNextTurn(await store.readyTurns(session.id));
