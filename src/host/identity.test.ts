@@ -16,7 +16,6 @@ import {
   parseStateFile,
   readStartTime,
   readStateFile,
-  moveInto,
   startTimeOf,
   writeDesiredState,
   writeStateFile,
@@ -161,25 +160,4 @@ test("what cannot be understood is null, field by field", () => {
     started_at: null,
     updated_at: null,
   });
-});
-
-test("a file that somebody has open is replaced a moment later on Windows; elsewhere a refusal is final", async () => {
-  const refusing = (code: string, times: number) => {
-    const seen: string[] = [];
-    const move = async () => {
-      seen.push("move");
-      if (seen.filter((one) => one === "move").length <= times) throw Object.assign(new Error(code), { code });
-    };
-    return { seen, parts: { move, wait: async (ms: number) => void seen.push(`wait ${ms}`) } };
-  };
-  for (const code of ["EPERM", "EACCES", "EBUSY"]) {
-    const { seen, parts } = refusing(code, 2);
-    await moveInto("draft", "file", "win32", parts);
-    assert.deepEqual(seen, ["move", "wait 10", "move", "wait 10", "move"]);
-    await assert.rejects(moveInto("draft", "file", "linux", refusing(code, 1).parts), { code });
-  }
-  const never = refusing("EPERM", Number.POSITIVE_INFINITY);
-  await assert.rejects(moveInto("draft", "file", "win32", never.parts), { code: "EPERM" });
-  assert.equal(never.seen.filter((one) => one === "move").length, 20);
-  await assert.rejects(moveInto("draft", "file", "win32", refusing("ENOSPC", 1).parts), { code: "ENOSPC" });
 });

@@ -2,12 +2,10 @@
 // And the file that tells others about the gateway of a home: written whole or not at all, read with tolerance.
 // It is information, never a lock: whether a gateway lives is decided by the lock alone.
 
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
-import { setTimeout as pause } from "node:timers/promises";
-import { randomUUID } from "node:crypto";
-import { Fault, sentenceOf } from "../core/fault.ts";
+import { replaceFile, replaceFileNow } from "./draft.ts";
 
 export type ProcessIdentity = {
   readonly pid: number;
@@ -93,73 +91,25 @@ export type StateFile = {
 /** What could be read; null for what is missing or of the wrong kind. */
 export type ReadStateFile = { readonly [K in keyof StateFile]: StateFile[K] | null };
 
-/** A reader sees the old file or the new one, never half of one. Readable by the owner only. */
+/** Replaced as a whole; see `replaceFile`. */
 export function writeStateFile(path: string, state: StateFile): Promise<void> {
-  return replaceFile(path, state);
+  return replaceFile(path, textOf(state));
 }
 
 /** The same at once, for who must be found before it does anything else. */
 export function writeStateFileNow(path: string, state: StateFile): void {
-  const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
-  try {
-    writeFileSync(draft, textOf(state), { mode: 0o600, flag: "wx" });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw notWritten(path, error);
-  }
+  replaceFileNow(path, textOf(state));
 }
 
 /** What the owner wants from now on; whatever else the file says stays. */
 export async function writeDesiredState(path: string, desired: StateFile["desired_state"]): Promise<void> {
   const found = recordIn((await readText(path)) ?? "") ?? {};
-  await replaceFile(path, { ...found, desired_state: desired });
-}
-
-async function replaceFile(path: string, state: object): Promise<void> {
-  // Not forced to the disk: after a power cut nothing in it is true any more.
-  const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(draft, textOf(state), { mode: 0o600, flag: "wx" });
-    await moveInto(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw notWritten(path, error);
-  }
+  await replaceFile(path, textOf({ ...found, desired_state: desired }));
 }
 
 function textOf(state: object): string {
   return `${JSON.stringify(state, null, 2)}\n`;
 }
-
-function notWritten(path: string, error: unknown): Fault {
-  const todo = "check that the folder has room and belongs to this user";
-  return new Fault("home-unusable", `${path} could not be written (${sentenceOf(error)}); ${todo}.`, error);
-}
-
-/**
- * Windows refuses to replace a file that somebody has open, a scanner for example, and allows it a moment later.
- * Elsewhere a refusal is final.
- */
-export async function moveInto(
-  draft: string,
-  path: string,
-  system: NodeJS.Platform = process.platform,
-  parts = { move: rename, wait: (ms: number) => pause(ms) },
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await parts.move(draft, path);
-    } catch (error) {
-      const isOpenElsewhere = ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error) ?? "");
-      if (system !== "win32" || !isOpenElsewhere || tries === moveTries) throw error;
-    }
-    await parts.wait(moveAgainMs);
-  }
-}
-
-const moveTries = 20;
-const moveAgainMs = 10;
 
 /** Null when there is none or it cannot be understood at all. */
 export async function readStateFile(path: string): Promise<ReadStateFile | null> {

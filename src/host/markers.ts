@@ -3,10 +3,11 @@
 // Whether a marker means this process is decided by identity and age, never by its mere presence.
 
 import { readFileSync, statSync } from "node:fs";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
-import { Fault, sentenceOf } from "../core/fault.ts";
-import { type ProcessIdentity, moveInto } from "./identity.ts";
+import { sentenceOf } from "../core/fault.ts";
+import { replaceFile } from "./draft.ts";
+import type { ProcessIdentity } from "./identity.ts";
 
 export type MarkerFiles = { readonly plannedStop: string; readonly takeOver: string };
 export type MarkerKind = keyof MarkerFiles;
@@ -72,17 +73,9 @@ export function newMarker(kind: MarkerKind, target: ProcessIdentity, writer: num
   };
 }
 
-/** A reader sees the old file or the new one, never half of one. */
-export async function writeMarker(path: string, marker: Marker): Promise<void> {
-  const draft = `${path}.${process.pid}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: "wx" });
-    await moveInto(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    const todo = "check that the folder has room and belongs to this user";
-    throw new Fault("home-unusable", `The marker ${path} could not be written (${sentenceOf(error)}); ${todo}.`, error);
-  }
+/** Replaced as a whole; see `replaceFile`. */
+export function writeMarker(path: string, marker: Marker): Promise<void> {
+  return replaceFile(path, `${JSON.stringify(marker)}\n`);
 }
 
 /** Never rejects: what cannot be read is an answer. */

@@ -3,19 +3,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import type { SupervisorKind } from "../core/lifecycle.ts";
 import type { Answer, Run } from "./command.ts";
-import {
-  type Supervisor,
-  type SupervisorHints,
-  launchRestartShortcut,
-  supervisorOf,
-  unitFromCgroup,
-} from "./supervised.ts";
+import { type SupervisorHints, launchRestartShortcut, supervisorOf, unitFromCgroup } from "./supervised.ts";
 
 const hints: SupervisorHints = { env: {}, pid: 42, ppid: 7, parentName: "bash", platform: "linux" };
 
 test("only proof of being started by it makes a supervisor", () => {
-  const rows: readonly (readonly [what: string, Partial<SupervisorHints>, Supervisor | null])[] = [
+  const rows: readonly (readonly [what: string, Partial<SupervisorHints>, SupervisorKind | null])[] = [
     ["a shell", {}, null],
     ["systemd started exactly us", { env: { SYSTEMD_EXEC_PID: "42" } }, "systemd"],
     ["systemd started our parent", { env: { SYSTEMD_EXEC_PID: "7", INVOCATION_ID: "a" } }, null],

@@ -2,10 +2,9 @@
 // it asks systemd goes through a given runner.
 // An inherited variable is no proof: whatever a service starts inherits its environment. Only a pid is.
 
+import type { SupervisorKind } from "../core/lifecycle.ts";
 import type { ProcessIdentity } from "./identity.ts";
 import { type Run, run as runProgram } from "./command.ts";
-
-export type Supervisor = "systemd" | "launchd" | "s6" | "task";
 
 export type SupervisorHints = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,7 +18,7 @@ export type SupervisorHints = {
 /** The label under which launchd knows a gateway begins with this. */
 const launchdLabel = "dev.everturn.gateway";
 
-export function supervisorOf({ env, pid, ppid, parentName, platform }: SupervisorHints): Supervisor | null {
+export function supervisorOf({ env, pid, ppid, parentName, platform }: SupervisorHints): SupervisorKind | null {
   const said = env["EVERTURN_SUPERVISOR"];
   switch (platform) {
     case "win32":

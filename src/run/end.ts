@@ -2,10 +2,11 @@
 // start finds what it should say, others find how it ended, and the marker that asked for it goes. Every step runs,
 // whatever became of the one before; what failed is told together.
 
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Paths } from "../config/paths.ts";
 import { sentenceOf } from "../core/fault.ts";
 import type { StopIntent, SupervisorKind } from "../core/lifecycle.ts";
+import { replaceFile } from "../host/draft.ts";
 import type { ProcessIdentity } from "../host/identity.ts";
 import { judgeMarker, markerKinds, readMarkerNow, removeMarker } from "../host/markers.ts";
 import type { World } from "../ports/world.ts";
@@ -80,17 +81,10 @@ export function owesNotice(intent: StopIntent): boolean {
 /** `.restart_pending.json`: which restart the next start tells of. */
 export type Pending = { readonly restart: string; readonly by: string; readonly reason: string; readonly at: string };
 
-async function writePending(paths: Paths, parts: EndParts, intent: StopIntent): Promise<void> {
+function writePending(paths: Paths, parts: EndParts, intent: StopIntent): Promise<void> {
   const at = new Date(parts.world.now()).toISOString();
   const pending: Pending = { restart: parts.boot.id, by: intent.by, reason: intent.reason, at };
-  const draft = `${paths.restartPending}.${parts.self.pid}.tmp`;
-  try {
-    await writeFile(draft, `${JSON.stringify(pending)}\n`, { mode: 0o600 });
-    await rename(draft, paths.restartPending);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  return replaceFile(paths.restartPending, `${JSON.stringify(pending)}\n`);
 }
 
 async function removeOwnMarkers(paths: Paths, self: ProcessIdentity, now: number): Promise<void> {
