@@ -5,7 +5,7 @@ import { Bug, type Instant, later } from "./ids.ts";
 import { limits } from "./limits.ts";
 import type { Boot, StopClass, StopFacts } from "./recovery.ts";
 
-export type StopIntent = Pick<StopFacts, "class" | "by" | "reason" | "context">;
+export type StopIntent = Pick<StopFacts, "class" | "by" | "reason" | "signal" | "context">;
 
 export type Lifecycle =
   | { readonly phase: "booting" }

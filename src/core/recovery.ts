@@ -19,6 +19,8 @@ export type StopFacts = {
   readonly class: StopClass;
   readonly by: StopBy;
   readonly reason: string;
+  /** The signal that asked for it, where one did. */
+  readonly signal?: string;
   readonly at: Instant;
   readonly clean: boolean;
   /** What the host saw at that moment: signal, parent, load, markers. */

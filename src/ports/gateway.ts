@@ -83,6 +83,7 @@ export type GatewayStatus = {
 export type RestartAsk = {
   readonly by: StopBy;
   readonly reason: string;
+  readonly signal?: string;
   readonly context?: NonNullable<StopIntent["context"]>;
 };
 

@@ -67,7 +67,8 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
       early = [];
     },
     witness(intent) {
-      const signal = signalNow ?? (intent.by === "signal" ? signalIn(intent.reason) : null);
+      // A restart asked by a signal is prepared first, and the signal is long over when the stop begins.
+      const signal = signalNow ?? intent.signal ?? null;
       const snapshot = takeSnapshot({ signal, self, markerFiles: paths, env });
       world.log("info", `asked to stop (${intent.class}, by ${intent.by}): ${toLogLine(snapshot)}`);
       deadline ??= setTimeout(() => overdue(intent), drainMs + limits.stopMs).unref();
@@ -82,11 +83,6 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
       if (deadline !== null) clearTimeout(deadline);
     },
   };
-}
-
-/** A restart asked by a signal is prepared first, and the signal is long over when the stop begins. */
-function signalIn(reason: string): string | null {
-  return /\bSIG[A-Z0-9]+\b/.exec(reason)?.[0] ?? null;
 }
 
 async function diagnose(file: string, signal: string | null, world: Pick<World, "log">): Promise<void> {

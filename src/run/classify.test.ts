@@ -26,6 +26,7 @@ for (const [signal, marker, kind, by] of rows)
   test(`${signal ?? "no signal"} with ${marker ?? "no marker"} is ${kind}`, () => {
     const intent = classify({ signal, marker });
     assert.deepEqual([intent.class, intent.by], [kind, by]);
+    assert.equal(intent.signal ?? null, by === "signal" ? signal : null);
     assert.match(intent.reason, /^(?:it|its owner|another gateway) /);
   });
 

@@ -19,14 +19,14 @@ export function classify({ signal, marker }: Asked): StopIntent {
     case "SIGINT":
     // The key of a Windows console that asks for the same.
     case "SIGBREAK":
-      return { class: "planned", by: "signal", reason: `it was asked to stop by ${signal}` };
+      return { class: "planned", by: "signal", signal, reason: `it was asked to stop by ${signal}` };
     case "SIGUSR1":
-      return { class: "restart", by: "signal", reason: "it was asked to restart by SIGUSR1" };
+      return { class: "restart", by: "signal", signal, reason: "it was asked to restart by SIGUSR1" };
     case null:
       // The marker that asked is gone again: who wrote it wanted an end, and nobody sent a signal.
       return { class: "planned", by: "marker", reason: "its owner asked it to stop" };
     default:
-      return { class: "unexpected", by: "signal", reason: `it was asked to stop by ${signal}` };
+      return { class: "unexpected", by: "signal", signal, reason: `it was asked to stop by ${signal}` };
   }
 }
 

@@ -245,8 +245,8 @@ async function openAt({ config, follows }: Living, openControl: (port: number) =
 
 const portPatienceMs = 1_000;
 
-async function restart(gate: Gateway, { by, reason }: StopIntent, world: World): Promise<void> {
-  const answer = await gate.restart({ by, reason });
+async function restart(gate: Gateway, { class: _, ...ask }: StopIntent, world: World): Promise<void> {
+  const answer = await gate.restart(ask);
   if (answer !== "restarting")
     world.log("warn", "it was asked to restart, and goes on as before", { why: answer.refused });
 }
