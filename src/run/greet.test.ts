@@ -25,8 +25,8 @@ const rows: readonly (readonly [
   [
     "a journal keeps it",
     { isKept: true },
-    [/^Web chat: http:\/\/127\.0\.0\.1:7433 .*everturn gateway status/m],
-    [/secret/],
+    [/^Web chat: http:\/\/127\.0\.0\.1:7433 .*everturn gateway status/m, /`everturn gateway stop` stops/],
+    [/secret/, /Ctrl-C/],
   ],
   ["there is no page", { hasWeb: false }, [/^Control: http:\/\/127\.0\.0\.1:7433$/m], [/secret/]],
   ["it took over", { blackoutMs: 42 }, [/^Took over in 42 ms\.$/m], []],

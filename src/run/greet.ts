@@ -24,6 +24,8 @@ export function greeting(one: Greeting): readonly string[] {
     : one.hasWeb
       ? one.link
       : one.url;
+  // Where nobody sits there is no key to press.
+  const way = one.isKept ? "`everturn gateway stop`" : "Ctrl-C";
   const rest = [
     ...(turns > 0 ? [count(turns, "unfinished conversation")] : []),
     ...(items > 0 ? [count(items, "reply", "replies")] : []),
@@ -37,7 +39,7 @@ export function greeting(one: Greeting): readonly string[] {
   return [
     `Everturn ${one.version} is running.`,
     `${what}: ${place}`,
-    "The offline agent answers, because no model is set. Ctrl-C stops the gateway; nothing is lost by it.",
+    `The offline agent answers, because no model is set. ${way} stops the gateway; nothing is lost by it.`,
     ...(one.blackoutMs === null ? [] : [`Took over in ${one.blackoutMs} ms.`]),
     ...(rest.length > 0 ? [`Goes on with what the last run left: ${rest.join(" and ")}.`] : []),
   ];

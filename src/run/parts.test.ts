@@ -7,11 +7,12 @@ import { spokenLevel } from "./parts.ts";
 table(
   "what is said aloud beside the log file",
   [
-    { name: "in a terminal", supervisor: undefined, level: "info" },
-    { name: "under systemd, whose journal is kept short", supervisor: "systemd", level: "info" },
-    { name: "under s6, for the log of the container", supervisor: "s6", level: "info" },
-    { name: "under launchd, into a file that only grows", supervisor: "launchd", level: "error" },
-    { name: "under the task scheduler, likewise", supervisor: "task", level: "error" },
+    { name: "in a terminal", env: {}, level: "info" },
+    { name: "under systemd, whose journal is kept short", env: { EVERTURN_SUPERVISOR: "systemd" }, level: "info" },
+    { name: "under s6, for the log of the container", env: { EVERTURN_SUPERVISOR: "s6" }, level: "info" },
+    { name: "under launchd, into a file that only grows", env: { EVERTURN_SUPERVISOR: "launchd" }, level: "error" },
+    { name: "under the task scheduler, likewise", env: { EVERTURN_SUPERVISOR: "task" }, level: "error" },
+    { name: "detached, into logs/gateway.out", env: { EVERTURN_DETACHED: "1" }, level: "error" },
   ] as const,
-  ({ supervisor, level }) => assert.equal(spokenLevel("info", supervisor), level),
+  ({ env, level }) => assert.equal(spokenLevel("info", env), level),
 );

@@ -39,7 +39,7 @@ export function openLogs(config: Config, paths: Paths, token: string, env: Envir
   const file = openLogFile({ file: join(paths.logs, "gateway.log") });
   const shown = format === "auto" ? (isTerminal ? "pretty" : "json") : format;
   const colour = wantsColour(isTerminal, env);
-  const spoken = spokenLevel(level, env["EVERTURN_SUPERVISOR"]);
+  const spoken = spokenLevel(level, env);
   const log = both(
     openLog({ level: spoken, format: shown, colour, secrets, write: (line) => void process.stderr.write(line) }),
     openLog({ level, format: "json", secrets, write: (line) => file.write(line) }),
@@ -47,9 +47,14 @@ export function openLogs(config: Config, paths: Paths, token: string, env: Envir
   return { log, flush: () => file.flush(), hide: redactor(secrets).facts };
 }
 
-/** launchd and the task scheduler keep what is said in a file that nobody ever shortens; the log itself has it all. */
-export function spokenLevel(level: Config["log"]["level"], supervisor: string | undefined): Config["log"]["level"] {
-  return supervisor === "launchd" || supervisor === "task" ? "error" : level;
+/**
+ * What launchd, the task scheduler and a gateway on its own say goes into a file that nobody shortens while it grows;
+ * the log itself has it all.
+ */
+export function spokenLevel(level: Config["log"]["level"], env: Environment): Config["log"]["level"] {
+  const supervisor = env["EVERTURN_SUPERVISOR"];
+  const isKept = supervisor === "launchd" || supervisor === "task" || env["EVERTURN_DETACHED"] === "1";
+  return isKept ? "error" : level;
 }
 
 export type Code = {
