@@ -1,6 +1,7 @@
 // A file of restart counts left by an earlier gateway: what is believed of it, and that it can be removed.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +64,12 @@ table(
 test("a folder in its place is no file", async (t) => {
   const place = join(folder(t), "counts");
   mkdirSync(place);
+  assert.equal(await readCounts(place), null);
+});
+
+test("a pipe in its place is no file, and is not waited for", { skip: process.platform === "win32" }, async (t) => {
+  const place = join(folder(t), "counts");
+  execFileSync("mkfifo", [place]);
   assert.equal(await readCounts(place), null);
 });
 

@@ -3,7 +3,7 @@
 // unseen: whatever is no count is left out, and a file that is no such list is none.
 
 import { createHash } from "node:crypto";
-import { open, rm } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 
 export type CountFile = {
   /** By session key. */
@@ -28,8 +28,9 @@ export async function readCounts(file: string): Promise<CountFile | null> {
 /** At most as much as is believable; null when there is no file, or none that can be read. */
 async function textOf(file: string): Promise<string | null> {
   try {
+    // Opening a pipe would last until somebody writes to it.
+    if (!(await stat(file)).isFile()) return null;
     await using handle = await open(file, "r");
-    if (!(await handle.stat()).isFile()) return null;
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax + 1), 0, bytesMax + 1, 0);
     return bytesRead > bytesMax ? null : buffer.toString("utf8", 0, bytesRead);
   } catch (error) {

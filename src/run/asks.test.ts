@@ -129,6 +129,19 @@ test("a stop that does not come to an end is ended, with the class it began with
   assert.equal(late.length, 1);
 });
 
+test("what is asked to stop before there is a gateway ends in the same time, whatever hangs; a restart goes on", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { late } = watched(t, 7_000);
+  process.emit("SIGUSR1", "SIGUSR1");
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(late, []);
+  process.emit("SIGTERM", "SIGTERM");
+  t.mock.timers.tick(7_000 + limits.stopMs - 1);
+  assert.deepEqual(late, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(kindsOf(late), [["unexpected", "signal"]]);
+});
+
 test("afterwards signals are nobody's business", (t) => {
   const before = process.listenerCount("SIGUSR1");
   const { asks } = watched(t);

@@ -48,10 +48,20 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
   let signalNow: NodeJS.Signals | null = null;
   let deadline: NodeJS.Timeout | null = null;
 
+  /** Also for who is asked before there is a gateway: what hangs in a start must not outlive a stop either. */
+  function limit(intent: StopIntent): void {
+    deadline ??= setTimeout(() => overdue(intent), drainMs + limits.stopMs).unref();
+  }
+
   function heard(signal: NodeJS.Signals | null): void {
-    if (answering === null) return void early.push(signal);
     const marker = announcedNow(paths, self, world.now());
     const intent = classify({ signal, marker });
+    if (answering === null) {
+      early.push(signal);
+      // A restart may be refused, and then it goes on.
+      if (intent.class !== "restart") limit(intent);
+      return;
+    }
     signalNow = signal;
     if (intent.class === "restart") answering.restart(intent);
     else answering.stop(intent);
@@ -71,7 +81,7 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
       const signal = signalNow ?? intent.signal ?? null;
       const snapshot = takeSnapshot({ signal, self, markerFiles: paths, env });
       world.log("info", `asked to stop (${intent.class}, by ${intent.by}): ${toLogLine(snapshot)}`);
-      deadline ??= setTimeout(() => overdue(intent), drainMs + limits.stopMs).unref();
+      limit(intent);
       const file = join(paths.logs, "gateway-shutdown-diag.log");
       // The stop begins first: starting a process takes longer than all that a quiet stop does before its last write.
       setImmediate(() => void diagnose(file, signal, world));
