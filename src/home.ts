@@ -18,6 +18,8 @@ export type Claim = { readonly type: "at-once" | "after" | "instead"; readonly p
 /** Between two looks at the lock, which cost next to nothing; between two looks at who holds it. */
 const lookAgainMs = 1;
 const askAgainMs = 50;
+/** Who only looks whether the home is served holds the lock for a moment; that is no gateway. */
+const passerByMs = 250;
 
 /** The answer is true when others may read what is in it. */
 export function prepareHome(home: string): boolean {
@@ -46,7 +48,7 @@ export async function takeHome(paths: Paths, claim: Claim): Promise<Taken> {
   const first = attempt.take();
   if (first.type === "held") return { lock: first, hadHolder: false };
   const endings = claim.type === "instead" ? replacing(paths, claim.patienceMs) : null;
-  const waitMs = claim.type === "at-once" ? 0 : claim.patienceMs + (endings === null ? 0 : afterForceMs);
+  const waitMs = claim.type === "at-once" ? passerByMs : claim.patienceMs + (endings === null ? 0 : afterForceMs);
   for (const until = Date.now() + waitMs; Date.now() < until; await pause(lookAgainMs)) {
     const lock = attempt.take();
     if (lock.type === "held") return { lock, hadHolder: true };
