@@ -8,6 +8,8 @@ export type Reply =
   | { readonly everturn: "loaded"; readonly pid: number }
   | { readonly everturn: "failed"; readonly why: string };
 
+export const loadMs: number;
+
 export type Attendance = {
   prepare(patienceMs: number): Promise<Reply>;
   dismiss(): void;

@@ -8,13 +8,14 @@ import { constants } from "node:os";
 import { isatty } from "node:tty";
 
 /** How long a successor may take until it has loaded everything; the old gateway serves meanwhile. */
-const loadMs = 30_000;
+export const loadMs = 30_000;
 
 /**
  * `start` makes a child process with a channel: the first one, or a successor that waits for the lock as many
  * milliseconds as it is given. `own` is true while this process is itself the gateway.
- * The words on the channel: a gateway says `successor` with that patience and is answered `loaded` with a pid, or `failed` with why, and
- * says `dismiss` when it does not want one any more; a successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends.
+ * The words on the channel: a gateway says `successor` with that patience and the number of its question, and is answered
+ * `loaded` with a pid, or `failed` with why, and the same number; it says `dismiss` when it does not want one any more.
+ * A successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends.
  */
 export function attend({ start, own }) {
   let isOwn = own;
@@ -42,7 +43,8 @@ export function attend({ start, own }) {
       }
       child.on("message", (message) => {
         if (message?.everturn === "failed") one.why = String(message.why);
-        if (message?.everturn === "successor") prepare(message.patienceMs).then((reply) => tell(child, reply));
+        if (message?.everturn === "successor")
+          prepare(message.patienceMs).then((reply) => tell(child, { ...reply, question: message.question }));
         if (message?.everturn === "dismiss") dismiss();
         if (message?.everturn !== "loaded") return;
         clearTimeout(late);
@@ -93,8 +95,10 @@ export function attend({ start, own }) {
     return waiting.loaded;
   }
 
+  /** It is forgotten at once: who asks again while it ends gets another one. */
   function dismiss() {
     waiting?.child.kill("SIGTERM");
+    waiting = null;
   }
 
   return {

@@ -1,7 +1,8 @@
 // Who stays for whom, as a table; the environment that is passed on; and what a supervised restart checks.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { loadMs } from "../../bin/attend.js";
 import { enterGateway } from "../config/load.ts";
 import { Fault } from "../core/fault.ts";
 import { type Mode, modeOf, openHandover } from "./handover.ts";
@@ -53,4 +54,37 @@ test("what a gateway starts knows that it is inside, and nothing that was said t
   }
   assert.equal(process.env["EVERTURN_INSIDE"], "/home/ann/.everturn");
   assert.equal(process.env["EVERTURN_CONTROL__PORT"], "0", "what configures stays");
+});
+
+/** A channel to somebody who stays, as it looks from this side; what is said on it is kept. */
+function channel(t: TestContext): Record<string, unknown>[] {
+  const before = { connected: process.connected, send: process.send };
+  const said: Record<string, unknown>[] = [];
+  const own = {
+    connected: true,
+    send: (words: Record<string, unknown>) => said.push(words) > 0,
+  };
+  Object.assign(process, own);
+  t.after(() => Object.assign(process, before));
+  return said;
+}
+
+test("one that stays and does not answer makes no restart wait for ever, and what it says too late answers nothing", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const said = channel(t);
+  const parts = { isSupervised: false, env: { EVERTURN_ATTENDED: "1" }, logs: "nowhere", patienceMs: 7 };
+  const handover = openHandover({ ...parts, check: async () => undefined });
+  const first = assert.rejects(handover.prepare(), /does not answer/);
+  t.mock.timers.tick(loadMs + 10_000);
+  await first;
+  const [question = assert.fail(), ...rest] = said;
+  assert.deepEqual([question["everturn"], question["patienceMs"]], ["successor", 7]);
+  assert.deepEqual(rest, [{ everturn: "dismiss" }], "who is started after all is not wanted any more");
+  const second = handover.prepare();
+  process.emit("message", { everturn: "failed", why: "too late", question: question["question"] }, undefined);
+  process.emit("message", { everturn: "loaded", pid: process.pid, question: said[2]?.["question"] }, undefined);
+  await second;
+  assert.equal(handover.isAwaited(), true);
+  await handover.prepare();
+  assert.equal(said.length, 3, "whoever waits is kept");
 });

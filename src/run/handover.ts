@@ -6,9 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Attendance, type Reply, attend, codeOf } from "../../bin/attend.js";
+import { type Attendance, type Reply, attend, codeOf, loadMs } from "../../bin/attend.js";
 import type { Environment } from "../config/load.ts";
 import { Fault } from "../core/fault.ts";
+import { isAlive } from "../host/identity.ts";
 
 /** `own`: this process stays for its successor. `attended`: another one stays already. `detached`: nobody waits. */
 export type Mode = "supervised" | "attended" | "detached" | "own";
@@ -20,8 +21,13 @@ export function modeOf(facts: { supervised: boolean; attended: boolean; detached
 }
 
 export type Handover = {
-  /** Resolves when the next life is certain to begin as far as anybody can know; rejects with a Fault that says why not. */
+  /**
+   * Resolves when the next life is certain to begin as far as anybody can know; rejects with a Fault that says why not.
+   * Asked again, whoever waits is kept, and whoever has died meanwhile is replaced.
+   */
   prepare(): Promise<void>;
+  /** Whether somebody waits to serve next. */
+  isAwaited(): boolean;
   /** Another kind of stop came first: whoever was prepared, or still is being prepared, must not serve. */
   dismiss(): Promise<void>;
   /** When the home is free: whoever has to stays, and the exit code follows from the last one. */
@@ -42,6 +48,10 @@ export type HandoverParts = {
 export function openHandover({ isSupervised, env, logs, patienceMs, check }: HandoverParts): Handover {
   let attendance: Attendance | null = null;
   let prepared: { readonly how: Mode; readonly reply: Promise<Reply> } | null = null;
+  let questions = 0;
+  /** Who waits for the lock. */
+  let waiting: number | null = null;
+  const isAwaited = () => waiting !== null && isAlive({ pid: waiting, startTime: null });
 
   const mode = (): Mode =>
     modeOf({
@@ -51,21 +61,30 @@ export function openHandover({ isSupervised, env, logs, patienceMs, check }: Han
     });
 
   function replyOf(how: Exclude<Mode, "supervised">): Promise<Reply> {
-    if (how === "attended") return askAttendant(patienceMs);
+    if (how === "attended") return askAttendant(patienceMs, ++questions);
     const given = { ...env, EVERTURN_SUCCESSOR: String(patienceMs) };
     attendance ??= attend({ own: true, start: () => startSuccessor(given, how === "detached" ? logs : null) });
     return attendance.prepare(patienceMs);
   }
 
   return {
+    isAwaited,
     async prepare() {
       const how = mode();
       if (how === "supervised") return check();
-      prepared = { how, reply: replyOf(how) };
-      const reply = await prepared.reply;
-      if (reply.everturn === "loaded") return;
+      if (isAwaited()) return;
+      // Who stays for it may not have noticed yet that the one it speaks of is dead.
+      for (let tries = 0; tries < 10; tries++, await pause(noticeMs)) {
+        prepared = { how, reply: replyOf(how) };
+        const reply = await prepared.reply;
+        waiting = reply.everturn === "loaded" ? reply.pid : null;
+        if (isAwaited()) return;
+        if (reply.everturn === "loaded") continue;
+        prepared = null;
+        throw new Fault("not-possible", `The next gateway could not be started: ${reply.why}`);
+      }
       prepared = null;
-      throw new Fault("not-possible", `The next gateway could not be started: ${reply.why}`);
+      throw new Fault("not-possible", "The next gateway was ready to take over and has died.");
     },
     async dismiss() {
       if (prepared === null) return;
@@ -74,6 +93,9 @@ export function openHandover({ isSupervised, env, logs, patienceMs, check }: Han
       // One that is still loading has no number that we know; who started it ends it, and says so.
       if (how === "attended") tellAttendant({ everturn: "dismiss" });
       else attendance?.dismiss();
+      const pid = waiting;
+      waiting = null;
+      if (pid !== null) return tryKill(pid);
       const known = await Promise.race([reply, pause(goneMs, null)]);
       if (known?.everturn === "loaded") tryKill(known.pid);
     },
@@ -88,6 +110,10 @@ export function openHandover({ isSupervised, env, logs, patienceMs, check }: Han
 
 /** For a successor that is not wanted any more to be gone. */
 const goneMs = 1_000;
+/** For the end of a process to be told to who started it. */
+const noticeMs = 20;
+/** One that stays and does not answer, because it is stopped for example, is not waited for beyond what an answer may take. */
+const answerMs = loadMs + 3_000;
 
 /** With the same words, but for the one that has had its effect. */
 function startSuccessor(env: Environment, logs: string | null): ChildProcess {
@@ -105,25 +131,37 @@ function startSuccessor(env: Environment, logs: string | null): ChildProcess {
   }
 }
 
-function askAttendant(patienceMs: number): Promise<Reply> {
+function askAttendant(patienceMs: number, question: number): Promise<Reply> {
   return new Promise((answer) => {
     const over = (reply: Reply) => {
+      clearTimeout(late);
       process.off("message", heard);
       process.off("disconnect", gone);
       answer(reply);
     };
+    const late = setTimeout(() => {
+      // It may hear both one day, and must not be left with somebody whom nobody wants.
+      tellAttendant({ everturn: "dismiss" });
+      const todo = "kill it, and the gateway goes on without it; then try again";
+      over({ everturn: "failed", why: `the process that stays for it (pid ${process.ppid}) does not answer; ${todo}` });
+    }, answerMs);
     const gone = () => over({ everturn: "failed", why: "who stays for it is gone; try again" });
     const heard = (message: unknown) => {
-      if (isReply(message)) over(message);
+      if (isReply(message) && isAnswerTo(question, message)) over(message);
     };
     process.on("message", heard);
     process.on("disconnect", gone);
-    tellAttendant({ everturn: "successor", patienceMs }, gone);
+    tellAttendant({ everturn: "successor", patienceMs, question }, gone);
   });
 }
 
+/** One that stays since before an update does not count the questions. */
+function isAnswerTo(question: number, message: object): boolean {
+  return !("question" in message) || message.question === question;
+}
+
 function tellAttendant(
-  words: { readonly everturn: string; readonly patienceMs?: number },
+  words: { readonly everturn: string; readonly patienceMs?: number; readonly question?: number },
   failed: () => void = () => undefined,
 ): void {
   if (process.connected !== true) return failed();
