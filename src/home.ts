@@ -83,6 +83,8 @@ function replacing(paths: Paths, patienceMs: number): { look(): Promise<void> } 
         target,
         patienceMs,
         ...meansFor(process.platform, target),
+        // Who serves by now is found at the next look.
+        isStill: async () => ((await holderOf(paths))?.pid ?? target.pid) === target.pid,
         writeMarker: () => writeMarker(paths.takeOver, newMarker("takeOver", target, process.pid, Date.now())),
       });
     },

@@ -150,6 +150,24 @@ table<{ name: string; endsAtMs: number; own?: Partial<EndRequest>; ended: Ended;
       list: ["marker at 0", "ask at 0"],
     },
     {
+      name: "who has handed over in between is not asked: that would end another one, unannounced",
+      endsAtMs: 9e9,
+      own: { isStill: async () => false },
+      ended: { type: "moved" },
+      list: ["marker at 0"],
+    },
+    {
+      name: "who still serves is asked, also when nobody can tell",
+      endsAtMs: 400,
+      own: { isStill: async () => refuse("EIO: broken")() as never },
+      ended: { type: "ended", waitedMs: 400 },
+      list: [
+        "marker at 0",
+        "who serves after the gateway with pid 4711 could not be found out (EIO: broken)",
+        "ask at 0",
+      ],
+    },
+    {
       name: "where the marker alone asks, nothing else is done",
       endsAtMs: 400,
       own: { ask: null },

@@ -21,6 +21,8 @@ export type EndRequest = {
   readonly patienceMs: number;
   /** Says that the end is wanted, before anything else is done. */
   writeMarker(): Promise<void>;
+  /** Asked after the marker: false when another process serves by now, whom the marker does not name. */
+  isStill?(): Promise<boolean>;
   /** A signal, or a supervisor's command, which may last as long as the stop; null where the marker alone asks. */
   readonly ask: (() => void | Promise<void>) | null;
   /** Ends it without its consent; null when that is not wanted. */
@@ -34,6 +36,8 @@ export type EndRequest = {
 export type Ended =
   /** There is no such process; nothing was written or asked. */
   | { readonly type: "absent" }
+  /** It has handed over meanwhile: the marker is in vain, and whatever else was asked of it would reach another. */
+  | { readonly type: "moved" }
   | { readonly type: "ended"; readonly waitedMs: number }
   | { readonly type: "forced"; readonly waitedMs: number }
   /** It still lives. */
@@ -95,6 +99,11 @@ export async function endGateway(request: EndRequest, lookout: Lookout = systemL
   const who = `the gateway with pid ${target.pid}`;
 
   await attempt(`the marker for ${who} could not be written`, () => request.writeMarker());
+  let isMoved = false;
+  await attempt(`who serves after ${who} could not be found out`, async () => {
+    isMoved = (await request.isStill?.()) === false;
+  });
+  if (isMoved) return { type: "moved" };
   // Not awaited: a supervisor's command returns when the stop is over, and the process itself is what counts.
   let isAsked = false;
   void attempt(`${who} could not be asked to stop`, () => request.ask?.()).then(() => (isAsked = true));

@@ -8,7 +8,7 @@ import type { ProcessIdentity } from "../host/identity.ts";
 import type { Service } from "./kinds.ts";
 import { stopTask } from "./windows.ts";
 
-export type Ending = Pick<EndRequest, "writeMarker" | "onTick" | "onTrouble"> & {
+export type Ending = Pick<EndRequest, "writeMarker" | "isStill" | "onTick" | "onTrouble"> & {
   /** Null when no gateway runs; a supervisor is told all the same, because it may be about to start one. */
   readonly target: ProcessIdentity | null;
   readonly drainSeconds: number;

@@ -173,6 +173,7 @@ table<{ name: string; waited: Ended["type"]; steps: readonly StopStep[] }>(
     { name: "S101 it ended by itself: no force", waited: "ended", steps: ["end-task", "sweep"] },
     { name: "S102 it outlived the wait: the whole tree", waited: "survived", steps: ["end-task", "kill-tree"] },
     { name: "S103 there was nobody to wait for", waited: "absent", steps: ["end-task"] },
+    { name: "who has handed over is left to the next attempt", waited: "moved", steps: [] },
     { name: "who needed force once needs it again", waited: "forced", steps: ["end-task", "kill-tree"] },
   ],
   ({ waited, steps }) => assert.deepEqual(decideStop(waited), steps),

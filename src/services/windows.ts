@@ -167,6 +167,9 @@ export type StopStep =
 /** What follows when the marker was written and waited for. Only a gateway that outlived the patience meets force. */
 export function decideStop(waited: Ended["type"]): readonly StopStep[] {
   switch (waited) {
+    case "moved":
+      // Whoever serves now is stopped in its turn.
+      return [];
     case "absent":
       return ["end-task"];
     case "ended":
@@ -177,7 +180,7 @@ export function decideStop(waited: Ended["type"]): readonly StopStep[] {
   }
 }
 
-export type TaskStop = Pick<EndRequest, "writeMarker" | "onTick" | "onTrouble"> & {
+export type TaskStop = Pick<EndRequest, "writeMarker" | "isStill" | "onTick" | "onTrouble"> & {
   readonly label: string;
   /** Null when no gateway runs. */
   readonly target: ProcessIdentity | null;
