@@ -242,7 +242,7 @@ table(
   },
 );
 
-type CodeCase = { name: string; of: StopClass; under: SupervisorKind | null; shortcut?: boolean; gives: number };
+type CodeCase = { name: string; of: StopClass; under: SupervisorKind | null; isArranged?: boolean; gives: number };
 const everywhere = ["systemd", "launchd", "s6", "task", null] as const;
 const same = (of: StopClass, gives: number): CodeCase[] =>
   everywhere.map((under) => ({ name: `${of} under ${under ?? "nobody"} → ${gives}`, of, under, gives }));
@@ -258,15 +258,16 @@ table(
     { name: "take-over under nobody → 79", of: "take-over", under: null, gives: 79 },
     { name: "take-over under launchd → 0, which knows no other way", of: "take-over", under: "launchd", gives: 0 },
     { name: "take-over under the task scheduler → 0", of: "take-over", under: "task", gives: 0 },
-    { name: "restart under systemd, return arranged → 0", of: "restart", under: "systemd", shortcut: true, gives: 0 },
+    { name: "restart under systemd, return arranged → 0", of: "restart", under: "systemd", isArranged: true, gives: 0 },
     { name: "restart under systemd, not arranged → 75", of: "restart", under: "systemd", gives: 75 },
     { name: "restart under launchd → 75", of: "restart", under: "launchd", gives: 75 },
     { name: "restart under s6 → 75", of: "restart", under: "s6", gives: 75 },
     { name: "restart under the task scheduler → 75", of: "restart", under: "task", gives: 75 },
-    { name: "restart under nobody → 0, the successor serves", of: "restart", under: null, gives: 0 },
+    { name: "restart under nobody, a successor waits → 0", of: "restart", under: null, isArranged: true, gives: 0 },
+    { name: "restart under nobody, and nobody waits → 75", of: "restart", under: null, gives: 75 },
   ] satisfies CodeCase[],
-  ({ of, under, shortcut = false, gives }: CodeCase) => {
-    assert.equal(exitCodeOf({ intent: { class: of } }, under, shortcut), gives);
+  ({ of, under, isArranged = false, gives }: CodeCase) => {
+    assert.equal(exitCodeOf({ intent: { class: of } }, under, isArranged), gives);
   },
 );
 

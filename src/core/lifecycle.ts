@@ -161,14 +161,14 @@ export const exitCodes = {
 } as const;
 
 /**
- * What the process tells whoever started it. Under systemd a restart that has arranged its own return is a plain end;
- * under any other supervisor, or where that could not be arranged, it is "start me again"; without one a successor
- * serves already. Running out of time changes nothing: the class decides.
+ * What the process tells whoever started it. A restart that has arranged its own return, under systemd or by a successor
+ * that waits, is a plain end; under any other supervisor, or where nobody could be had, it is "start me again". Running
+ * out of time changes nothing: the class decides.
  */
 export function exitCodeOf(
   ending: { readonly intent: { readonly class: StopClass } },
   supervisor: SupervisorKind | null,
-  shortcutLaunched: boolean,
+  isReturnArranged: boolean,
 ): number {
   switch (ending.intent.class) {
     case "planned":
@@ -176,8 +176,8 @@ export function exitCodeOf(
     case "take-over":
       return reportedCode(exitCodes.served, supervisor);
     case "restart":
-      if (supervisor === null || (supervisor === "systemd" && shortcutLaunched)) return exitCodes.stopped;
-      return exitCodes.again;
+      if (supervisor !== null && supervisor !== "systemd") return exitCodes.again;
+      return isReturnArranged ? exitCodes.stopped : exitCodes.again;
     case "unexpected":
       return exitCodes.unexpected;
     case "fault":

@@ -142,6 +142,25 @@ test("what is asked to stop before there is a gateway ends in the same time, wha
   assert.deepEqual(kindsOf(late), [["unexpected", "signal"]]);
 });
 
+test("what takes the return of a restart back: the last word, but its owner's wish for an end above all", async (t) => {
+  const { asks, answer, announce, paths } = watched(t);
+  answer();
+  process.emit("SIGUSR1", "SIGUSR1");
+  assert.equal(asks.revoked(), null);
+  await announce("plannedStop", { pid: 1, startTime: 5 });
+  assert.equal(asks.revoked(), null, "it names another process");
+  process.emit("SIGTERM", "SIGTERM");
+  assert.equal(asks.revoked(), "unexpected");
+  process.emit("SIGINT", "SIGINT");
+  process.emit("SIGTERM", "SIGTERM");
+  assert.equal(asks.revoked(), "planned");
+  await announce("plannedStop");
+  assert.equal(asks.revoked(), "planned");
+  rmSync(paths.plannedStop);
+  await announce("takeOver");
+  assert.equal(asks.revoked(), "take-over");
+});
+
 test("afterwards signals are nobody's business", (t) => {
   const before = process.listenerCount("SIGUSR1");
   const { asks } = watched(t);

@@ -19,11 +19,16 @@ export type Asked = {
   restart(intent: StopIntent): void;
 };
 
+/** Its owner wants an end; another one goes on; somebody ends it without a word. */
+export type Revoked = "planned" | "take-over" | "unexpected";
+
 export type Asks = {
   /** From now on requests are answered; those that came before first. */
   answer(by: Asked): void;
   /** For the gateway: what is known at the first request, whoever made it. */
   witness(intent: StopIntent): StopIntent["context"];
+  /** What takes the return of a restart back that is under way: the first request decides the class, not this. */
+  revoked(): Revoked | null;
   /** A marker that names this process has appeared. */
   marked(): void;
   off(): void;
@@ -47,6 +52,8 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
   /** The signal that is being answered; a stop that it brings about has come by it. */
   let signalNow: NodeJS.Signals | null = null;
   let deadline: NodeJS.Timeout | null = null;
+  /** The last request that was no restart; that its owner wants an end is never forgotten. */
+  let against: Revoked | null = null;
 
   /** Also for who is asked before there is a gateway: what hangs in a start must not outlive a stop either. */
   function limit(intent: StopIntent): void {
@@ -64,7 +71,10 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
     }
     signalNow = signal;
     if (intent.class === "restart") answering.restart(intent);
-    else answering.stop(intent);
+    else {
+      against = against === "planned" ? against : revokedBy(intent.class);
+      answering.stop(intent);
+    }
     signalNow = null;
   }
 
@@ -87,12 +97,21 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
       setImmediate(() => void diagnose(file, signal, world));
       return hide(snapshot) as StopIntent["context"];
     },
+    revoked() {
+      // Whoever drains looks at no markers any more.
+      const marker = announcedNow(paths, self, world.now());
+      return marker === null ? against : marker === "plannedStop" ? "planned" : "take-over";
+    },
     marked: () => heard(null),
     off() {
       for (const name of signals) process.off(name, heard);
       if (deadline !== null) clearTimeout(deadline);
     },
   };
+}
+
+function revokedBy(kind: StopIntent["class"]): Revoked {
+  return kind === "planned" || kind === "take-over" ? kind : "unexpected";
 }
 
 async function diagnose(file: string, signal: string | null, world: Pick<World, "log">): Promise<void> {

@@ -7,21 +7,22 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { loadConfig } from "../config/load.ts";
-import { type StopIntent, type SupervisorKind, exitCodeOf } from "../core/lifecycle.ts";
+import type { StopIntent, SupervisorKind } from "../core/lifecycle.ts";
 import type { StopBy, StopClass } from "../core/recovery.ts";
-import { type ProcessIdentity, ownIdentity, readStateFile } from "../host/identity.ts";
+import { type ProcessIdentity, ownIdentity, readStateFile, writeDesiredState } from "../host/identity.ts";
 import { newMarker, writeMarker } from "../host/markers.ts";
 import { supervisorOf } from "../host/supervised.ts";
 import { openSqliteStore } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
-import { finalWrites } from "./end.ts";
+import type { Revoked } from "./asks.ts";
+import { codeOf, finalWrites } from "./end.ts";
 import { openHandover } from "./handover.ts";
 import { beginBoot, loadCode, settingsOf } from "./parts.ts";
 import { openBoard } from "./state.ts";
 
 const self = ownIdentity();
 
-async function newLife(t: TestContext) {
+async function newLife(t: TestContext, revoked: () => Revoked | null = () => null) {
   const home = mkdtempSync(join(tmpdir(), "everturn-end-"));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const input = { home, env: {}, userHome: null, cwd: home, readFile: async () => ({ type: "missing" }) as const };
@@ -61,11 +62,11 @@ async function newLife(t: TestContext) {
       check: async () => undefined,
     });
     const readCgroup = async () => `0::/system.slice/${unit}\n`;
-    const parts = { world, paths, self, boot, board, handover, supervisor, readCgroup };
-    const launched = await finalWrites(ending.intent, parts);
+    const parts = { world, paths, self, boot, board, handover, supervisor, revoked, readCgroup };
+    const back = await finalWrites(ending.intent, parts);
     return {
-      launched,
-      exit: exitCodeOf(ending, supervisor, launched === "launched"),
+      back,
+      exit: codeOf(ending, supervisor, back),
       state: await readStateFile(paths.state),
     };
   }
@@ -97,7 +98,7 @@ test("S17 S29 a service restart under systemd launches the shortcut once, ends w
   const asked = standIns(t, self);
   const { paths, boot, end } = await newLife(t);
   const ended = await end({ class: "restart", by: "signal" }, "systemd", "everturn.service");
-  assert.deepEqual([ended.launched, ended.exit], ["launched", 0]);
+  assert.deepEqual([ended.back, ended.exit], ["arranged", 0]);
   const launches = asked().filter((one) => one.startsWith("systemd-run "));
   assert.equal(launches.length, 1);
   assert.match(launches[0] ?? "", /everturn\.service/);
@@ -111,7 +112,7 @@ test("S17 where we are not the process of the unit, nothing is launched and syst
   const asked = standIns(t, null);
   const { paths, end, logged } = await newLife(t);
   const ended = await end({ class: "restart", by: "cli" }, "systemd", "everturn.service");
-  assert.deepEqual([ended.launched, ended.exit], ["not launched", 75]);
+  assert.deepEqual([ended.back, ended.exit], ["open", 75]);
   assert.ok(!asked().some((one) => one.startsWith("systemd-run ")));
   assert.ok(existsSync(paths.restartPending));
   assert.ok(
@@ -127,7 +128,7 @@ test("S18 a service restart on macOS ends with 75, and nothing of systemd is ask
   assert.equal(supervisor, "launchd");
   const { paths, end } = await newLife(t);
   const ended = await end({ class: "restart", by: "signal" }, supervisor, "everturn.service");
-  assert.deepEqual([ended.launched, ended.exit], ["not launched", 75]);
+  assert.deepEqual([ended.back, ended.exit], ["open", 75]);
   assert.deepEqual(asked(), []);
   assert.ok(existsSync(paths.restartPending));
 });
@@ -164,4 +165,73 @@ test("a step that fails does not keep the others from running, and what failed i
   const ended = await end({ class: "restart", by: "cli" }, "s6", "x");
   assert.deepEqual([ended.exit, ended.state?.gateway_state], [75, "stopped"]);
   assert.equal(logged.filter((one) => one.includes("a note for the next start")).length, 1);
+});
+
+const changes: readonly {
+  readonly what: string;
+  readonly word: Revoked;
+  readonly under: SupervisorKind | null;
+  /** It came while the return was being arranged. */
+  readonly late?: true;
+  readonly exit: number;
+  readonly desired: string;
+  readonly launches: number;
+  readonly comes: boolean;
+}[] = [
+  { what: "its owner", word: "planned", under: "systemd", exit: 0, desired: "stopped", launches: 0, comes: false },
+  { what: "its owner", word: "planned", under: "s6", exit: 0, desired: "stopped", launches: 0, comes: false },
+  { what: "its owner", word: "planned", under: "task", exit: 0, desired: "stopped", launches: 0, comes: false },
+  { what: "its owner", word: "planned", under: null, exit: 0, desired: "stopped", launches: 0, comes: false },
+  { what: "another one", word: "take-over", under: "s6", exit: 79, desired: "running", launches: 0, comes: false },
+  {
+    what: "a bare signal",
+    word: "unexpected",
+    under: "systemd",
+    exit: 75,
+    desired: "running",
+    launches: 0,
+    comes: false,
+  },
+  { what: "a bare signal", word: "unexpected", under: null, exit: 75, desired: "running", launches: 0, comes: false },
+  {
+    what: "its owner, late",
+    word: "planned",
+    under: null,
+    late: true,
+    exit: 0,
+    desired: "stopped",
+    launches: 0,
+    comes: false,
+  },
+  // Systemd has been asked already; whoever stops it finds that another life begins, and ends it.
+  {
+    what: "its owner, late",
+    word: "planned",
+    under: "systemd",
+    late: true,
+    exit: 0,
+    desired: "stopped",
+    launches: 1,
+    comes: true,
+  },
+];
+
+for (const { what, word, under, late, exit, desired, launches, comes } of changes)
+  test(`a restart under ${under ?? "nobody"} whose return is taken back by ${what}`, async (t) => {
+    const asked = standIns(t, self);
+    let looks = 0;
+    const { paths, end } = await newLife(t, () => (late === true && looks++ === 0 ? null : word));
+    const ended = await end({ class: "restart", by: "signal" }, under, "everturn.service");
+    assert.deepEqual([ended.back, ended.exit], [word, exit]);
+    assert.equal(asked().filter((one) => one.startsWith("systemd-run ")).length, launches);
+    assert.equal(existsSync(paths.restartPending), false, "of a restart that is none nobody hears");
+    const { gateway_state, desired_state, restart_requested } = ended.state ?? {};
+    assert.deepEqual([gateway_state, desired_state, restart_requested], ["stopped", desired, comes]);
+  });
+
+test("what its owner has written meanwhile stays, whatever kind of stop it is", async (t) => {
+  const { paths, end } = await newLife(t);
+  await writeDesiredState(paths.state, "stopped");
+  const ended = await end({ class: "unexpected", by: "signal" }, null, "x");
+  assert.deepEqual([ended.state?.gateway_state, ended.state?.desired_state], ["running", "stopped"]);
 });

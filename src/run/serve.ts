@@ -11,19 +11,19 @@ import type { Config } from "../config/schema.ts";
 import { openToken } from "../control/auth.ts";
 import type { Control } from "../control/server.ts";
 import { Fault, sentenceOf } from "../core/fault.ts";
-import { type StopIntent, type SupervisorKind, exitCodeOf, exitCodes } from "../core/lifecycle.ts";
+import { type StopIntent, type SupervisorKind, exitCodes } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
 import { openProcesses } from "../host/processes.ts";
 import { narrate } from "../narrate.ts";
 import { type Watch, watchMarkers } from "../host/watcher.ts";
-import type { Gateway, GatewayState } from "../ports/gateway.ts";
+import type { Gateway, GatewayState, RestartAsk } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
-import { type Asks, watchAsks } from "./asks.ts";
-import { finalWrites } from "./end.ts";
+import { type Asks, type Revoked, watchAsks } from "./asks.ts";
+import { codeOf, finalWrites } from "./end.ts";
 import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./handover.ts";
@@ -74,7 +74,7 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
     env,
     hide,
     drainMs: drainMsOf(config),
-    overdue: overdue(parts, world),
+    overdue: (intent) => overdue(intent, parts, asks.revoked()),
   });
   // Whoever finds it in the file may send a signal at once.
   const board = openBoard(paths.state, { ...self, version, startedAt: boot.startedAt }, world);
@@ -87,7 +87,7 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
     return await live({ ...parts, boot, board, asks }, open);
   } catch (error) {
     const reason = sentenceOf(error);
-    await board.last({ gateway_state: "startup_failed", desired_state: "running" }, { exit_reason: reason });
+    await board.last({ gateway_state: "startup_failed", desired_state: "as it is" }, { exit_reason: reason });
     throw error;
   }
 }
@@ -129,14 +129,14 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   stopped.asked(ending.askedAt);
   if (!ending.clean)
     world.log("warn", "not everything was parked in time; it is taken up from its last step at the next start");
-  const expected = exitCodeOf(ending, supervisor, true);
-  const [shortcut] = await Promise.all([
-    finalWrites(ending.intent, parts),
+  const expected = codeOf(ending, supervisor, asks.revoked() ?? "arranged");
+  const [back] = await Promise.all([
+    finalWrites(ending.intent, { ...parts, revoked: asks.revoked }),
     control.close(),
     noteCode(parts, store, expected),
   ]);
   if (ending.intent.by === "fault") output.err(`The gateway stopped: ${ending.intent.reason}.`);
-  const code = exitCodeOf(ending, supervisor, shortcut === "launched");
+  const code = codeOf(ending, supervisor, back);
   if (code !== expected) await noteCode(parts, store, code);
   return code;
 }
@@ -208,7 +208,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
 /** What an earlier gateway has counted; most homes have no such file. */
 async function countsIn({ failureCounts }: Paths) {
   if (!existsSync(failureCounts)) return null;
-  const { readCounts } = await import("../host/counters.ts");
+  const { readCounts } = await import("../host/files/counters.ts");
   return readCounts(failureCounts);
 }
 
@@ -245,7 +245,7 @@ async function openAt({ config, follows }: Living, openControl: (port: number) =
 
 const portPatienceMs = 1_000;
 
-async function restart(gate: Gateway, { class: _, ...ask }: StopIntent, world: World): Promise<void> {
+async function restart(gate: Gateway, ask: RestartAsk, world: World): Promise<void> {
   const answer = await gate.restart(ask);
   if (answer !== "restarting")
     world.log("warn", "it was asked to restart, and goes on as before", { why: answer.refused });
@@ -267,11 +267,11 @@ function timed(world: World) {
 }
 
 /** Everything that matters is stored by then. */
-function overdue({ supervisor }: LifeParts, world: World): (intent: StopIntent) => void {
-  return (intent) => {
-    world.log("error", "the stop took too long; the process ends now, and the next start goes on from what is stored");
-    process.exit(exitCodeOf({ intent }, supervisor, false));
-  };
+function overdue(intent: StopIntent, { supervisor, handover, world }: LifeParts & Outfit, revoked: Revoked | null) {
+  world.log("error", "the stop took too long; the process ends now, and the next start goes on from what is stored");
+  if (intent.class !== "restart") process.exit(codeOf({ intent }, supervisor, "open"));
+  if (revoked !== null) void handover.dismiss();
+  process.exit(codeOf({ intent }, supervisor, revoked ?? (handover.isAwaited() ? "arranged" : "open")));
 }
 
 /** What nobody caught is a mistake of ours: it is told and ends the process, and the next start takes the work up. */

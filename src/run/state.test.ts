@@ -45,6 +45,9 @@ test("what is left after each kind of end", () => {
   ];
   for (const [kind, state, desired] of rows)
     assert.deepEqual(stateAfter(stop(kind)), { gateway_state: state, desired_state: desired }, kind);
+  // Its owner has said so meanwhile, and keeps it.
+  for (const [kind, state] of rows)
+    assert.deepEqual(stateAfter(stop(kind), "stopped"), { gateway_state: state, desired_state: "stopped" }, kind);
 });
 
 test("platforms, running turns and the reason of a stop are told", () => {

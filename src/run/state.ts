@@ -43,18 +43,19 @@ type Last = Pick<StateFile, "gateway_state" | "desired_state">;
 
 /**
  * What it says when the gateway is gone. A signal that nobody announced leaves `running`: whatever sent it did not say
- * that the gateway should stay down, and a container that comes back must start it again.
+ * that the gateway should stay down, and a container that comes back must start it again. What its owner wants is
+ * decided by a planned stop alone; whatever the owner has said in the file otherwise (`wanted`) stays.
  */
-export function stateAfter(stop: StopIntent): Last {
+export function stateAfter(stop: StopIntent, wanted: StateFile["desired_state"] = "running"): Last {
   switch (stop.class) {
     case "planned":
       return { gateway_state: "stopped", desired_state: "stopped" };
     case "restart":
     case "take-over":
-      return { gateway_state: "stopped", desired_state: "running" };
+      return { gateway_state: "stopped", desired_state: wanted };
     case "unexpected":
     case "fault":
-      return { gateway_state: "running", desired_state: "running" };
+      return { gateway_state: "running", desired_state: wanted };
   }
 }
 
@@ -73,7 +74,7 @@ export type Board = {
   /** What was shown is in the file, or could not be written. */
   settled(): Promise<void>;
   /** The last word, whatever was shown before; resolves when it is written. */
-  last(state: Last, told: Partial<Told>): Promise<void>;
+  last(state: Pick<Last, "gateway_state"> & { readonly desired_state: Desired }, told: Partial<Told>): Promise<void>;
 };
 
 type Desired = StateFile["desired_state"] | "as it is";

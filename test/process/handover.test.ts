@@ -2,10 +2,11 @@
 // and take-overs. Real processes, looked at from outside: who serves, who stays, what the terminal gets to know.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { client } from "./client.ts";
+import { next, processesOf, runDetached } from "./lives.ts";
 import {
   type Started,
   atEnd,
@@ -32,36 +33,6 @@ function npmStart(t: TestContext, home: string): Started {
   npm.child.stdin?.end();
   atEnd(t, () => endWhoeverServes(home));
   return npm;
-}
-
-/** Waits until another process serves the home than before. */
-async function next(home: string, before: number): Promise<number> {
-  const { pid } = await until(
-    () => stateOf(home),
-    (state) => state.pid !== before && state.gateway_state === "running",
-    "the next one serves",
-  );
-  return pid;
-}
-
-/** Node processes of a home, as the system lists them. */
-function processesOf(home: string): readonly number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-        return (
-          environment.includes(`EVERTURN_HOME=${home}`) &&
-          words.includes("run") &&
-          words.some((one) => one.endsWith("main.ts"))
-        );
-      } catch {
-        return false;
-      }
-    });
 }
 
 test("`npm start`: /restart in a chat comes back by itself, twice, without a chain; Ctrl-C then stops everything", async (t) => {
@@ -227,7 +198,7 @@ test("--replace takes over from a gateway that is only just starting", async (t)
 
 test("a detached gateway hands over without anybody who stays, at the same port, with its words in logs/gateway.out", async (t) => {
   const home = newHome(t);
-  const gateway = await runGateway(t, home, { env: { EVERTURN_DETACHED: "1" } });
+  const gateway = await runDetached(t, home);
   const { url } = stateOf(home);
   signal(gateway.pid, "SIGUSR1");
   assert.equal(await within(gateway.exit, "the old one did not end", quickMs), 0, gateway.err());

@@ -2,12 +2,15 @@
 // gateway; then asks whoever runs it, shows what is still being done, and uses force only when patience is over.
 
 import { existsSync } from "node:fs";
+import type { Paths } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
-import { type ProcessIdentity, writeDesiredState } from "../../host/identity.ts";
+import type { Ended } from "../../host/ending.ts";
+import { type ProcessIdentity, readStateFile, writeDesiredState } from "../../host/identity.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { removeMarker } from "../../host/markers.ts";
-import { announceStop } from "../../services/announce.ts";
+import { announceStop, runningGateway } from "../../services/announce.ts";
 import { type Ending, endServed } from "../../services/ending.ts";
+import { giveTo } from "../../services/files.ts";
 import { carryOut } from "../../services/verbs.ts";
 import type { Context } from "../context.ts";
 import { span } from "../story-facts.ts";
@@ -26,6 +29,47 @@ export async function stop(context: Context): Promise<number> {
     );
   const view = display(context.output, context.flags["json"] === true);
   if (target === null) return nothingToStop(scene, view);
+  const begun = performance.now();
+  const { last, forced } = await endAll(context, scene, target, view);
+  // Who took over at that very moment has said what it wants; the owner wants something else.
+  if ((await readStateFile(paths.state))?.desired_state !== "stopped") {
+    await writeDesiredState(paths.state, "stopped");
+    await giveTo(paths.state, scene.all.owner);
+  }
+  const waitedMs = Math.round(performance.now() - begun);
+  const how = forced
+    ? `It did not end within ${span(waitedMs)} and was killed. Nothing is lost; what it held goes on at the next start. \`everturn why\` tells more.`
+    : `It took ${span(waitedMs)}. What was not done yet goes on at the next start.`;
+  view.finish(
+    { event: "stopped", pid: last.pid, forced, waitedMs },
+    `The gateway (pid ${last.pid}) has stopped. ${how}`,
+  );
+  return 0;
+}
+
+/** A restart that was past its last look when we asked is followed by another life; more than a few mean no end at all. */
+const livesMax = 5;
+
+/** Ends whoever serves, and whoever serves in its place, until nobody does. */
+async function endAll(context: Context, first: Scene, target: ProcessIdentity, view: Display) {
+  let last = target;
+  let forced = false;
+  let scene = first;
+  for (let lives = 0; lives < livesMax; lives++) {
+    const ended = await endOne(context, scene, last, view);
+    forced ||= ended.type === "forced";
+    const next = await follower(scene.paths, last, ended.type === "moved");
+    if (next === null) return { last, forced };
+    last = next;
+    scene = { ...(await sceneOf(context)), target: next };
+  }
+  throw new Fault(
+    "not-possible",
+    `The gateway was stopped ${livesMax} times, and each time another one went on. Find out who starts it (\`everturn gateway status\`, \`everturn logs\`) and end that first.`,
+  );
+}
+
+async function endOne(context: Context, scene: Scene, target: ProcessIdentity, view: Display): Promise<Ended> {
   const over = new AbortController();
   const following = follow(context, view, over.signal);
   const tools = toolsOf(scene);
@@ -45,17 +89,21 @@ export async function stop(context: Context): Promise<number> {
       `The gateway (pid ${target.pid}) has ended, but its supervisor was not told to leave it down and may start it again. ${refused}`,
     );
   // One that was killed cannot put its marker away.
-  if (ended.type === "forced") await removeMarker(paths.plannedStop);
-  const waitedMs = ended.type === "absent" ? 0 : Math.round(ended.waitedMs);
-  const forced = ended.type === "forced";
-  const how = forced
-    ? `It did not end within ${span(waitedMs)} and was killed. Nothing is lost; what it held goes on at the next start. \`everturn why\` tells more.`
-    : `It took ${span(waitedMs)}. What was not done yet goes on at the next start.`;
-  view.finish(
-    { event: "stopped", pid: target.pid, forced, waitedMs },
-    `The gateway (pid ${target.pid}) has stopped. ${how}`,
-  );
-  return 0;
+  if (ended.type === "forced") await removeMarker(scene.paths.plannedStop);
+  return ended;
+}
+
+/** For a successor to take the home and to write who it is. */
+const followMs = 5_000;
+
+/** Who serves now in its place. It is waited for only where the last word of the one before was that it comes back. */
+async function follower(paths: Paths, before: ProcessIdentity, isCertain: boolean): Promise<ProcessIdentity | null> {
+  for (const until = performance.now() + followMs; ; await rest(lastLookMs)) {
+    const now = await runningGateway(paths);
+    if (now !== null && (now.pid !== before.pid || now.startTime !== before.startTime)) return now;
+    const isComing = isCertain || (await readStateFile(paths.state))?.restart_requested === true;
+    if (!isComing || performance.now() > until) return null;
+  }
 }
 
 async function nothingToStop(scene: Scene, view: Display): Promise<number> {
@@ -85,6 +133,7 @@ function endingOf(context: Context, scene: Scene, target: ProcessIdentity, view:
     target,
     drainSeconds,
     writeMarker: () => announceStop(paths, target, all.owner, context.now()),
+    isStill: async () => ((await runningGateway(paths))?.pid ?? target.pid) === target.pid,
     onTrouble: (what) => view.say(`${what[0]?.toUpperCase()}${what.slice(1)}.`),
   };
 }
