@@ -11,7 +11,7 @@ import type { BootId } from "../src/core/ids.ts";
 import { textOf } from "../src/core/message.ts";
 import type { StopClass } from "../src/core/recovery.ts";
 import { type Session, sessionKey } from "../src/core/session.ts";
-import { readCounts } from "../src/host/counters.ts";
+import { readCounts } from "../src/host/files/counters.ts";
 import type { Agent, Step } from "../src/ports/agent.ts";
 import { openSqliteStore } from "../src/stores/sqlite/index.ts";
 import { at as moment } from "../src/testing/samples.ts";

@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
-import { replaceFile, replaceFileNow } from "./draft.ts";
+import { replaceFile, replaceFileNow } from "./files/draft.ts";
 
 export type ProcessIdentity = {
   readonly pid: number;

@@ -6,7 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { readFile, rename, rm, stat } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { sentenceOf } from "../core/fault.ts";
-import { replaceFile } from "./draft.ts";
+import { replaceFile } from "./files/draft.ts";
 import type { ProcessIdentity } from "./identity.ts";
 
 export type MarkerFiles = { readonly plannedStop: string; readonly takeOver: string };

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { table } from "../testing/table.ts";
+import { table } from "../../testing/table.ts";
 import { readCounts } from "./counters.ts";
 
 function folder(t: TestContext): string {
@@ -67,7 +67,9 @@ test("a folder in its place is no file", async (t) => {
   assert.equal(await readCounts(place), null);
 });
 
-test("a pipe in its place is no file, and is not waited for", { skip: process.platform === "win32" }, async (t) => {
+test("a pipe in its place is no file, and is not waited for", async (t) => {
+  // Windows knows no pipes in folders.
+  if (process.platform === "win32") return;
   const place = join(folder(t), "counts");
   execFileSync("mkfifo", [place]);
   assert.equal(await readCounts(place), null);

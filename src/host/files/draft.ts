@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { Fault, sentenceOf } from "../core/fault.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
 
 /** Not forced to the disk: after a power cut nothing that is written this way is true any more. */
 export async function replaceFile(path: string, text: string): Promise<void> {
