@@ -98,11 +98,17 @@ test("hand-overs killed in the middle: whoever is left, or is started next, serv
     if (victim !== undefined) signal(victim.pid, "SIGKILL");
     kills.push(`${victim?.pid === serving ? "who served" : "another"} of ${all.length}`);
     // As a supervisor would; who finds the home served goes away again.
-    spawnGateway(t, home, { port });
+    const another = spawnGateway(t, home, { port });
     await until(
       () => ask.get<{ state: string }>("/api/status").catch(() => null),
       (now) => now?.state === "running",
       () => `seed ${seed}: somebody serves; ${JSON.stringify(processesOf(home))}`,
+    );
+    // It has made up its mind, so that no start is under way when the last stop comes.
+    await until(
+      () => another.child.exitCode !== null || stateOf(home).pid === another.pid,
+      Boolean,
+      () => `seed ${seed}: it serves or goes away; it said ${another.err()}`,
     );
   }
   const report = await reportOf(oracle);
