@@ -13,7 +13,7 @@ import { type Claim, prepareHome, takeHome } from "./home.ts";
 import { patienceFor } from "./host/ending.ts";
 import { readStateFile } from "./host/identity.ts";
 import { supervisorOf } from "./host/supervised.ts";
-import { openHandover, tellPredecessor } from "./run/handover.ts";
+import { openHandover, tellPredecessor, watchPredecessor } from "./run/handover.ts";
 import { loadCode } from "./run/parts.ts";
 import { outfit, serve } from "./run/serve.ts";
 
@@ -90,15 +90,16 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
   const { config, paths } = await load();
   const patienceMs = patienceFor(config.gateway.drainSeconds);
   const isSuccessor = successorMs > 0;
+  const predecessor = isSuccessor ? watchPredecessor() : null;
   const claim: Claim = isSuccessor
-    ? { type: "after", patienceMs: successorMs }
+    ? { type: "after", patienceMs: successorMs, isLeft: () => predecessor?.isLeft() ?? false }
     : { type: options.replace ? "instead" : "at-once", patienceMs };
   const follows = claim.type === "at-once" ? null : await isReadyToFollow(paths);
   const code = loadCode(config, paths);
   const isFollowing = follows !== null;
   // Where nobody has served yet, the token is made by whoever gets the lock.
   const early = isFollowing && existsSync(paths.token) ? outfit({ config, paths, env }) : null;
-  if (isFollowing) await (await import("./run/rehearse.ts")).rehearse(config, paths, await code);
+  if (isFollowing) await (await import("./run/rehearse.ts")).rehearse(config, paths, await code, follows.port);
   if (isSuccessor) await tellPredecessor("loaded");
   const handover = openHandover({
     isSupervised: supervisor !== null,
@@ -106,10 +107,11 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
     logs: paths.logs,
     patienceMs,
     check: async () => {
-      await load();
+      const { rehearseAddress } = await import("./run/rehearse.ts");
+      await rehearseAddress((await load()).config, await code, await portNow(paths));
     },
   });
-  const { lock, hadHolder } = await takeHome(paths, claim);
+  const { lock, hadHolder } = await takeHome(paths, claim).finally(() => predecessor?.off());
   let exit: number;
   try {
     const worn = early ?? outfit({ config, paths, env });
@@ -135,6 +137,11 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
 async function isReadyToFollow(paths: Paths): Promise<{ readonly port: number | null }> {
   const { openSqliteArchive } = await import("./stores/sqlite/index.ts");
   if (existsSync(paths.store)) openSqliteArchive(paths.store).close();
+  return { port: await portNow(paths) };
+}
+
+/** Where the gateway of the home listens; null when none does. */
+async function portNow(paths: Paths): Promise<number | null> {
   const url = (await readStateFile(paths.state))?.url ?? null;
-  return { port: url === null ? null : Number(new URL(url).port) };
+  return url === null ? null : Number(new URL(url).port || 80);
 }

@@ -2,8 +2,8 @@
 // Loopback only; every request passes the guard first. `close` ends everything that is open at once, so that neither
 // a page nor a watcher can hold a stop.
 
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo, Server } from "node:net";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import type { Routes } from "../ports/http.ts";
@@ -106,6 +106,14 @@ function answerHealth(
 function giveUp({ world }: ControlParts, outgoing: ServerResponse, error: unknown): void {
   world.log("error", "a request could not be answered", { error: sentenceOf(error) });
   outgoing.destroy();
+}
+
+/** Listens there for a moment, to find out before it matters whether a gateway could; a Fault says why not. */
+export async function tryAddress(host: string, port: number): Promise<void> {
+  const { createServer } = process.getBuiltinModule("node:net");
+  const server = createServer();
+  await listen(server, host, port);
+  await new Promise<void>((closed) => server.close(() => closed()));
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,5 +1,6 @@
 // A successor goes through a whole life on a store in memory before its turn comes: whatever its code has to load, compile
 // and prepare is done then, while the old gateway still answers, and one that cannot even live there never takes over.
+// Nor does one whose address belongs to another program.
 
 import { connect } from "node:net";
 import type { Config } from "../config/schema.ts";
@@ -8,7 +9,9 @@ import { memory, openSqliteStore } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
 import { type Code, beginBoot, settingsOf } from "./parts.ts";
 
-export async function rehearse(config: Config, paths: Paths, code: Code): Promise<void> {
+/** `portNow` is where the old gateway listens; null where that is not known. */
+export async function rehearse(config: Config, paths: Paths, code: Code, portNow: number | null): Promise<void> {
+  await rehearseAddress(config, code, portNow);
   const world = realWorld(() => undefined);
   const store = await openSqliteStore({ file: memory, writer: "inline" });
   const boot = beginBoot(world, "rehearsal", "");
@@ -37,6 +40,12 @@ export async function rehearse(config: Config, paths: Paths, code: Code): Promis
   await running;
   await control.close();
   await store.close();
+}
+
+/** The port of the old gateway is free when its time comes; any other must be free now. */
+export async function rehearseAddress({ control }: Config, code: Code, portNow: number | null): Promise<void> {
+  const isOther = portNow !== null && control.port !== portNow;
+  await code.control.tryAddress(control.host, isOther ? control.port : 0);
 }
 
 /** By hand: the client that comes with the runtime costs a gateway memory that it has no other use for. */
