@@ -19,7 +19,8 @@ export async function runningGateway(paths: Pick<Paths, "state" | "lock">): Prom
   return identity.startTime === null && !isServed(paths.lock) ? null : identity;
 }
 
-function isServed(lock: string): boolean {
+/** Whether somebody holds the lock of a home. */
+export function isServed(lock: string): boolean {
   if (!existsSync(lock)) return false;
   const found = acquireLock(lock);
   if (found.type === "held") found.release();

@@ -9,7 +9,7 @@ import { type Context, reachGateway, show } from "../context.ts";
 import { span } from "../story-facts.ts";
 import { type Scene, follow, isInside, rest, sceneOf, statusNow } from "./gateway.ts";
 import { display } from "./progress.ts";
-import { downUnder, readyText, untilReady } from "./ready.ts";
+import { noneFollows, readyText, untilReady } from "./ready.ts";
 import { begin } from "./start.ts";
 
 export async function restart(context: Context): Promise<number> {
@@ -22,12 +22,13 @@ export async function restart(context: Context): Promise<number> {
     return 0;
   }
   const begun = performance.now();
+  const signs = noneFollows(scene);
   const before = await statusNow(context);
   if (before === null) await askSupervisor(scene, scene.target);
   else await reachGateway(context).post("/api/restart", { by: "cli" });
   const over = new AbortController();
   const following = follow(context, view, over.signal);
-  const ready = await untilReady(context, hopelessOf(scene), before?.boot);
+  const ready = await untilReady(context, signs, before?.boot);
   over.abort();
   await Promise.race([following, rest(50)]);
   const tookMs = Math.round(performance.now() - begun);
@@ -55,11 +56,6 @@ async function askSupervisor({ inCharge, all }: Scene, { pid }: ProcessIdentity)
       `The gateway (pid ${pid}) does not answer, so it cannot be asked to restart. Stop it with \`everturn gateway stop\` and start it again.`,
     );
   await carryOut(inCharge.restart, all);
-}
-
-function hopelessOf({ inCharge, all }: Scene) {
-  // Between two lives a supervisor may well say that it is down; it is believed only when nothing comes for long.
-  return inCharge === null ? null : { ...downUnder(inCharge, all), everyMs: 10_000 };
 }
 
 /** From the last moment the old one listened to the first of the new one; noted a moment after it is ready. */

@@ -3,21 +3,33 @@
 
 import { existsSync } from "node:fs";
 import { loadConfig, systemInput } from "../../config/load.ts";
-import { writeDesiredState } from "../../host/identity.ts";
+import { patienceFor, waitForEnd } from "../../host/ending.ts";
+import { readStateFile, writeDesiredState } from "../../host/identity.ts";
 import { giveTo } from "../../services/files.ts";
 import { carryOut } from "../../services/verbs.ts";
 import { type Context, show, textFlag } from "../context.ts";
 import { wrongConfig } from "../wrong-config.ts";
 import { startDetached } from "./detached.ts";
 import { type Scene, sceneOf } from "./gateway.ts";
-import { type Ready, downUnder, readyText, untilReady } from "./ready.ts";
+import { type Ready, downUnder, noneFollows, readyText, untilReady } from "./ready.ts";
 
 export async function start(context: Context): Promise<number> {
-  const scene = await sceneOf(context);
+  const scene = await untilLeft(context, await sceneOf(context));
   const { paths, target } = scene;
-  const ready = target === null ? await begin(context, scene) : await untilReady(context, null);
+  const ready = target === null ? await begin(context, scene) : await untilReady(context, noneFollows(scene));
   const what = target === null ? "The gateway runs" : `A gateway already serves ${paths.home}`;
   return show(context, { started: target === null, ...ready }, () => `${what}: ${readyText(ready)}`);
+}
+
+/** A gateway that is about to end, and not in order to come back, is none: its end is waited for. */
+async function untilLeft(context: Context, scene: Scene): Promise<Scene> {
+  const { paths, target, drainSeconds } = scene;
+  if (target === null) return scene;
+  const state = await readStateFile(paths.state);
+  if (state?.gateway_state !== "draining" || state.restart_requested === true) return scene;
+  context.output.err(`The gateway (pid ${target.pid}) is stopping; the next one starts when it has ended.`);
+  await waitForEnd(target, patienceFor(drainSeconds));
+  return sceneOf(context);
 }
 
 /** Starts one where none runs, and waits until it is ready. */
@@ -28,7 +40,8 @@ export async function begin(context: Context, { paths, all, service }: Scene): P
     await writeDesiredState(paths.state, "running");
     await giveTo(paths.state, all.owner);
   }
-  if (service === null) return untilReady(context, startDetached(paths));
+  if (service === null) return untilReady(context, [startDetached(paths)]);
+  const signs = [downUnder(service, all, paths)];
   await carryOut(service.start, all);
-  return untilReady(context, downUnder(service, all));
+  return untilReady(context, signs);
 }
