@@ -15,7 +15,8 @@ export const loadMs = 30_000;
  * milliseconds as it is given. `own` is true while this process is itself the gateway.
  * The words on the channel: a gateway says `successor` with that patience and the number of its question, and is answered
  * `loaded` with a pid, or `failed` with why, and the same number; it says `dismiss` when it does not want one any more.
- * A successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends.
+ * A successor says `loaded` when it only waits for the lock any more, or `failed` with why before it ends; it is told
+ * `left` when the one it follows has ended.
  */
 export function attend({ start, own }) {
   let isOwn = own;
@@ -77,6 +78,8 @@ export function attend({ start, own }) {
     } else if (one === serving) {
       serving = waiting;
       waiting = null;
+      // The home is free now, or somebody else has taken it.
+      if (serving !== null) tell(serving.child, { everturn: "left" });
     }
     if (!isOwn && serving === null && waiting === null) over(lost ?? end);
   }

@@ -13,7 +13,12 @@ import { when } from "./cli/print.ts";
 export type HeldLock = Lock & { readonly type: "held" };
 
 /** `at-once`: whoever serves keeps it. `after`: it is about to be given up. `instead`: whoever serves is asked to end. */
-export type Claim = { readonly type: "at-once" | "after" | "instead"; readonly patienceMs: number };
+export type Claim = {
+  readonly type: "at-once" | "after" | "instead";
+  readonly patienceMs: number;
+  /** For a successor: whom it was to follow is no more. Then the home is free, or another one was faster and keeps it. */
+  isLeft?(): boolean;
+};
 
 /** Between two looks at the lock, which cost next to nothing; between two looks at who holds it. */
 const lookAgainMs = 1;
@@ -49,13 +54,18 @@ export async function takeHome(paths: Paths, claim: Claim): Promise<Taken> {
   if (first.type === "held") return { lock: first, hadHolder: false };
   const endings = claim.type === "instead" ? replacing(paths, claim.patienceMs) : null;
   const waitMs = claim.type === "at-once" ? passerByMs : claim.patienceMs + (endings === null ? 0 : afterForceMs);
-  for (const until = Date.now() + waitMs; Date.now() < until; await pause(lookAgainMs)) {
+  let until = Date.now() + waitMs;
+  let isLeft = false;
+  for (; Date.now() < until; await pause(lookAgainMs)) {
     const lock = attempt.take();
     if (lock.type === "held") return { lock, hadHolder: true };
     await endings?.look();
+    if (isLeft || claim.isLeft?.() !== true) continue;
+    isLeft = true;
+    until = Math.min(until, Date.now() + passerByMs);
   }
   attempt.giveUp();
-  const late = claim.type === "at-once" ? "" : ` It did not end within ${waitMs / 1000} s.`;
+  const late = claim.type === "at-once" || isLeft ? "" : ` It did not end within ${waitMs / 1000} s.`;
   throw served(paths, await holderOf(paths), late);
 }
 

@@ -183,3 +183,31 @@ test("a home that a dead machine left, with numbers that belong to others now, i
   assert.equal(await gateway.end("SIGINT"), 0);
   assert.ok(isAlive(bystander.pid));
 });
+
+test("a successor whose predecessor died, and whose place another one took, goes away by itself", async (t) => {
+  const home = newHome(t);
+  const first = await runGateway(t, home);
+  signal(first.pid, "SIGUSR1");
+  const successor = await until(
+    () => processesOf(home).find(({ pid, words }) => pid !== first.pid && words.includes("gateway run"))?.pid,
+    (pid) => pid !== undefined,
+    "a successor is started",
+    1,
+  );
+  assert.ok(successor !== undefined);
+  // It is slow, the one before it dies meanwhile, and a supervisor is quicker.
+  signal(successor, "SIGSTOP");
+  await first.end("SIGKILL");
+  const other = await runGateway(t, home, { port: first.port });
+  signal(successor, "SIGCONT");
+  const asked = Date.now();
+  await until(
+    () => isAlive(successor),
+    (alive) => !alive,
+    "the successor is gone",
+  );
+  // Whoever stops the gateway now must not find it running again.
+  assert.ok(Date.now() - asked < 20_000, `it waited ${Date.now() - asked} ms for a home that is not about to be free`);
+  assert.equal(stateOf(home).pid, other.pid);
+  assert.equal(await other.end("SIGINT"), 0);
+});
