@@ -25,6 +25,8 @@ export type Habits = {
   readonly leaves?: "at once" | "never";
   /** What it has in hand until it is told to stop listening. */
   readonly inHand?: Set<string>;
+  /** What it was given to show of growing answers; without it, it shows none. */
+  readonly drafts?: (string | null)[];
 };
 
 /** One platform of the outside world; it outlives the gateways that connect to it. */
@@ -178,15 +180,12 @@ export async function stage(t: TestContext): Promise<Stage> {
     },
     write,
     async say(text, more = {}) {
-      let result: "accepted" | "duplicate" | null = null;
-      let failed: unknown = null;
-      write(text, more).then(
-        (answer) => (result = answer),
-        (error: unknown) => (failed = error),
-      );
-      await until(() => result !== null || failed !== null, `the acknowledgement of ${text}`);
-      if (result === null) throw failed;
-      return result;
+      let isOver = false;
+      const over = () => void (isOver = true);
+      const answer = write(text, more);
+      answer.then(over, over);
+      await until(() => isOver, `the acknowledgement of ${text}`);
+      return answer;
     },
     async stop(living, intent = {}) {
       living.gateway.stop({ class: "planned", by: "cli", reason: "the test says so", ...intent });
@@ -265,7 +264,7 @@ function connect(server: Server, habits: Habits, calls: string[]): Platform {
   return {
     name: server.name,
     account: "bot",
-    can: { keyedSend: true, draftEveryMs: null },
+    can: { keyedSend: true, draftEveryMs: habits.drafts === undefined ? null : 50 },
     parts: (text) => [text],
     async listen(accept, _from, up, signal) {
       server.accept = accept;
@@ -282,7 +281,7 @@ function connect(server: Server, habits: Habits, calls: string[]): Platform {
       calls.push(`send ${item.text.split(".")[0]}`);
       return { type: "accepted", remoteId: `r-${item.id}` };
     },
-    draft: () => undefined,
+    draft: (_to, text) => void habits.drafts?.push(text),
   };
 }
 

@@ -1,5 +1,5 @@
 // Previews of a growing answer: best effort, never stored, at most as often as the platform likes. The last one always
-// gets through, and the end takes the preview away.
+// gets through. The end takes the preview away; a turn that is put aside leaves it, because it goes on after the next start.
 
 import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
@@ -11,9 +11,11 @@ import { over } from "../abort.ts";
 export interface Draft {
   show(text: string): void;
   end(): void;
+  /** No more comes from here for now; what is shown stays. */
+  leave(): void;
 }
 
-const none: Draft = { show: () => undefined, end: () => undefined };
+const none: Draft = { show: () => undefined, end: () => undefined, leave: () => undefined };
 
 export function draft(platform: Platform | null, to: Address, world: World): Draft {
   const every = platform?.can.draftEveryMs ?? null;
@@ -52,6 +54,10 @@ export function draft(platform: Platform | null, to: Address, world: World): Dra
     end() {
       ended.abort(over);
       if (shown) attempt(null);
+    },
+    leave() {
+      if (latest !== null && !ended.signal.aborted) attempt(latest);
+      ended.abort(over);
     },
   };
 }

@@ -55,7 +55,8 @@ export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
     } catch (error) {
       if (!(error instanceof Superseded)) throw error;
     } finally {
-      preview.end();
+      if (running.turn.now.state === "parked") preview.leave();
+      else preview.end();
     }
   };
 }
