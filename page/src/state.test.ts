@@ -56,6 +56,8 @@ test("a growing answer is replaced, kept over a gap as stale, and ended by the a
       [draft("1"), { type: "lost" }, { type: "hello", boot: "b" }, { type: "live" }],
       { text: "1", stale: true },
     ],
+    ["still there when the turn is taken up", [draft("1"), { type: "lost" }, draft("")], { text: "1", stale: true }],
+    ["gone when the turn ended", [draft("1"), { type: "lost" }, draft(""), draft(null)], null],
     ["fresh again", [draft("1"), { type: "lost" }, draft("1, 2")], { text: "1, 2", stale: false }],
     ["ended by the answer", [draft("1"), said(1)], null],
     ["ended by a notice", [draft("1"), said(1, "notice")], null],

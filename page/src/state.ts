@@ -49,7 +49,7 @@ export function fold(feed: Feed, event: FeedEvent): Feed {
     case "live":
       return { ...feed, live: true, complete: feed.complete || feed.messages.length < windowSize };
     case "draft":
-      return { ...feed, draft: event.text === null ? null : { text: event.text, stale: false } };
+      return { ...feed, draft: grown(feed.draft, event.text) };
     case "earlier":
       return prepend(feed, event.messages);
     case "lost":
@@ -77,6 +77,12 @@ export function openQuestion(messages: readonly Message[]): string | null {
 /** Something the user said is being worked on. */
 export function isWorking(feed: Feed): boolean {
   return feed.draft !== null || feed.messages.at(-1)?.role === "user";
+}
+
+/** A turn that is taken up again says so before it has words: until they come, the ones from before stay. */
+function grown(draft: Feed["draft"], text: string | null): Feed["draft"] {
+  if (text === null) return null;
+  return text === "" && draft?.stale === true ? draft : { text, stale: false };
 }
 
 /** A stale draft stays: the turn goes on and will replace it. A new process leaves a mark behind the last message. */

@@ -33,6 +33,8 @@ export type Gateway = {
   readonly origin: string;
   /** kill -9, and wait until it is gone. */
   kill(): Promise<void>;
+  /** A planned stop, as with Ctrl-C, to its end. */
+  stop(): Promise<void>;
   /** A new process with the same home and the same port. */
   restart(): Promise<void>;
   /** What is stored of a conversation, asked from outside the browser. */
@@ -54,6 +56,7 @@ export async function startGateway(t: TestContext): Promise<Gateway> {
     link: link.href,
     origin: link.origin,
     kill: () => end(running.process),
+    stop: () => end(running.process, "SIGINT"),
     async restart() {
       await end(running.process);
       running = await run(home, Number(link.port));
@@ -92,10 +95,10 @@ function run(home: string, port: number): Promise<Running> {
   });
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once("exit", resolve));
-  child.kill("SIGKILL");
+  child.kill(signal);
   await gone;
 }
 

@@ -123,6 +123,24 @@ describe("survival", () => {
     assert.equal(await page.locator("article").count(), 2);
   });
 
+  it("a planned stop leaves the half answer on the page, and the next start goes on with it", async (t) => {
+    const gateway = await startGateway(t);
+    const { page } = await enter(t, browser, gateway);
+    await page.getByRole("button", { name: "count to 30 slowly" }).click();
+    await preview(page).filter({ hasText: "1, 2, 3, 4, 5" }).waitFor();
+    await gateway.stop();
+    await page.getByText("Paused while the gateway is away.").waitFor();
+    assert.match(await preview(page).innerText(), /^1, 2, 3, 4, 5/);
+    await shoot(page, "stopped");
+    // From here on, the words never get fewer until the answer is there.
+    await page.evaluate(watchPreview);
+    await gateway.restart();
+    await answer(page, "Counted to 30. I was interrupted once").waitFor();
+    assert.deepEqual(await page.evaluate("shrunk"), []);
+    assert.equal(await preview(page).count(), 0);
+    assert.equal(await page.locator("article").count(), 2);
+  });
+
   it("a question waits through kill -9, and its answer may be given while the gateway is dead", async (t) => {
     const gateway = await startGateway(t);
     const { page } = await enter(t, browser, gateway);
@@ -155,6 +173,18 @@ describe("survival", () => {
     await arrivedOnce(page, gateway, texts);
   });
 });
+
+/** For the page itself: writes down every time at which the preview shows less than before and no answer is there. */
+const watchPreview = `
+  globalThis.shrunk = [];
+  let most = document.querySelector("article.draft .body").textContent.length;
+  new MutationObserver(() => {
+    if (document.querySelector("article.assistant:not(.draft)") !== null) return;
+    const text = document.querySelector("article.draft .body")?.textContent ?? "";
+    if (text.length < most) shrunk.push(text);
+    most = Math.max(most, text.length);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+`;
 
 /** In the store and on the page: every message once, in order, and every answer once. */
 async function arrivedOnce(page: Page, gateway: Gateway, texts: readonly string[]): Promise<void> {
