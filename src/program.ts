@@ -1,5 +1,5 @@
 // From the command line to an exit: the doors that commands cannot open themselves, and the last line of defence.
-// A closed pipe must not kill a gateway, and no warning of the runtime may reach the user's terminal.
+// A terminal that was closed must not kill a gateway, and no warning of the runtime may reach the user's terminal.
 
 import { fileURLToPath } from "node:url";
 import { runCommand } from "./cli/index.ts";
@@ -11,11 +11,13 @@ import type { Boot } from "./core/recovery.ts";
 
 /** A mistake of ours. */
 const bugCode = 70;
+const failedCode = 1;
 
 export async function program(argv: readonly string[], version: string, mainUrl: string): Promise<void> {
   process.removeAllListeners("warning");
   process.on("warning", () => undefined);
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", passBrokenPipe);
+  let isUnsaid = false;
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", (error) => (isUnsaid ||= isLoss(error)));
   process.on("uncaughtException", (error) => failed(error));
   process.on("unhandledRejection", (error) => failed(error));
 
@@ -30,7 +32,7 @@ export async function program(argv: readonly string[], version: string, mainUrl:
     lookAtStore,
   };
   const code = await runCommand(argv, output, doors);
-  leave(code);
+  leave(code === 0 && isUnsaid ? failedCode : code);
 }
 
 /** Ends the process when everything that was printed has left it. */
@@ -40,8 +42,12 @@ function leave(code: number): void {
   process.stdout.end(() => process.exit());
 }
 
-function passBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+/**
+ * What cannot be said must never end a gateway, whatever the reason: its log file has it too. A command whose words were
+ * lost to a full disk has failed, though; one whose reader or terminal has gone has not.
+ */
+function isLoss({ code = "" }: NodeJS.ErrnoException): boolean {
+  return !["EPIPE", "EIO", "ENXIO", "ERR_STREAM_DESTROYED"].includes(code);
 }
 
 /** A running gateway replaces this by one that also writes to its log. */

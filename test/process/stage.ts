@@ -144,7 +144,7 @@ export async function whenReady(started: Started): Promise<Gateway> {
 
 /** The access link stands in the greeting, and its last line comes after it. */
 function linkIn(said: string): string | undefined {
-  return /(http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+)\n.*\n/.exec(said)?.[1];
+  return /(http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+)\r?\n[^\n]*\n/.exec(said)?.[1];
 }
 
 /** A command of the program from its start to its end. */
