@@ -211,3 +211,38 @@ test("a successor whose predecessor died, and whose place another one took, goes
   assert.equal(stateOf(home).pid, other.pid);
   assert.equal(await other.end("SIGINT"), 0);
 });
+
+test("kill -9 of the one that stays, in the drain of a restart: the home is handed over all the same", async (t) => {
+  const home = newHome(t);
+  // A port of its own, because whoever comes in a hurry does not know the one of the life before.
+  const probe = await runGateway(t, home);
+  assert.equal(await probe.end("SIGINT"), 0);
+  const { port } = probe;
+  const stays = await runGateway(t, home, { port, env: { EVERTURN_GATEWAY__DRAIN_SECONDS: "4" } });
+  const ask = client(stays);
+  const servedBy = (not: number) =>
+    until(
+      () => ask.get<{ pid: number; state: string }>("/api/status").catch(() => null),
+      (now) => now !== null && now.pid !== not && now.state === "running",
+      () => `another one serves; left: ${JSON.stringify(processesOf(home))}`,
+    );
+  signal(stays.pid, "SIGUSR1");
+  const second = (await servedBy(stays.pid))?.pid ?? assert.fail();
+  await isRunning(ask);
+  signal(second, "SIGUSR1");
+  await until(
+    () => stateOf(home).gateway_state,
+    (state) => state === "draining",
+    "it drains",
+  );
+  await stays.end("SIGKILL");
+  await servedBy(second);
+  const stopped = await run(t, home, ["gateway", "stop"], { port });
+  assert.equal(stopped.code, 0, stopped.err);
+  await until(
+    () => processesOf(home),
+    (left) => left.length === 0,
+    "nothing of it runs",
+    100,
+  );
+});
