@@ -5,7 +5,6 @@ import { createInterface } from "node:readline";
 import { Fault } from "../../core/fault.ts";
 import type { Message } from "../../core/message.ts";
 import { type Context, reachGateway, textFlag } from "../context.ts";
-import { paint } from "../print.ts";
 import { type FeedEvent, follow } from "../talk/feed.ts";
 import { messageText, piped } from "../talk/piped.ts";
 import { screen } from "../talk/screen.ts";
@@ -47,12 +46,12 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
   let isLive = false;
 
   function remark(text: string): void {
-    show.say(paint(output, "dim", text));
+    show.say(text, "dim");
   }
 
   function say(message: Message): void {
-    if (message.role !== "user") show.say(`${paint(output, "green", messageText(message))}\n`);
-    else if (!out.sent(message.key)) show.say(paint(output, "cyan", `> ${messageText(message)}`));
+    if (message.role !== "user") show.say(`${messageText(message)}\n`, "green");
+    else if (!out.sent(message.key)) show.say(`> ${messageText(message)}`, "cyan");
   }
 
   return {
@@ -73,8 +72,7 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
       }
     },
     run() {
-      output.out(paint(output, "dim", "Type a message and press Enter. /help shows commands, Ctrl-D ends the chat."));
-      typing.prompt();
+      remark("Type a message and press Enter. /help shows commands, Ctrl-D ends the chat.");
       typing.on("line", (line) => {
         show.entered(line);
         if (line.trim() === "") return;

@@ -13,7 +13,7 @@ import { type Client, connectGateway } from "../../control/client.ts";
 import type { Output } from "../print.ts";
 import { type FeedEvent, follow } from "./feed.ts";
 import { piped } from "./piped.ts";
-import { lastRows } from "./screen.ts";
+import { cursorRow, lastRows, rowsOf, rowsTaken } from "./screen.ts";
 import { sender } from "./sender.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -163,4 +163,31 @@ test("the end of a growing answer is cut into rows of the terminal", () => {
   assert.deepEqual(lastRows("1\n2\n3\n4", 80, 2), ["3", "4"]);
   assert.deepEqual(lastRows("日本語", 5, 10), ["日本", "語"]);
   assert.deepEqual(lastRows("", 5, 10), [""]);
+});
+
+test("text is broken between words, and inside them only where a word is longer than a row", () => {
+  for (const [text, columns, rows] of [
+    ["the gateway is back", 9, ["the", "gateway", "is back"]],
+    ["the gateway is back", 12, ["the gateway", "is back"]],
+    ["one two  three", 8, ["one two", "three"]],
+    ["a gatewaygateway b", 8, ["a", "gateway", "gateway", "b"]],
+    ["  1) tea\n  2) coffee", 9, ["  1) tea", "  2)", "coffee"]],
+    ["    gateway", 8, ["    gat", "eway"]],
+    ["\tab", 80, ["  ab"]],
+    ["done\n", 80, ["done", ""]],
+    ["日本 語", 6, ["日本", "語"]],
+  ] as const)
+    assert.deepEqual(rowsOf(text, columns), rows, text);
+  const long = "word ".repeat(40_000);
+  assert.equal(rowsOf(long, 60).join(" ").trimEnd(), long.trimEnd());
+});
+
+test("rows above the cursor are counted at the width of the moment, and pasted text by where it really ends", () => {
+  assert.equal(rowsTaken(["x".repeat(59), "", "x"], 60), 3);
+  assert.equal(rowsTaken(["x".repeat(59), "", "x"], 40), 4);
+  assert.equal(rowsTaken([], 40), 0);
+  assert.equal(cursorRow({ rows: 0, cols: 5 }, 0), 0);
+  assert.equal(cursorRow({ rows: 1, cols: 5 }, 0), 1, "pasted over the end of a row");
+  assert.equal(cursorRow({ rows: 1, cols: 0 }, 0), 0, "pasted up to the end of a row");
+  assert.equal(cursorRow({ rows: 1, cols: 0 }, 1), 1, "drawn up to the end of a row");
 });
