@@ -7,6 +7,7 @@ import type { Message } from "../../core/message.ts";
 import { type Context, reachGateway, textFlag } from "../context.ts";
 import { type FeedEvent, follow } from "../talk/feed.ts";
 import { messageText, piped } from "../talk/piped.ts";
+import { noPreview, previewAfter } from "../talk/preview.ts";
 import { screen } from "../talk/screen.ts";
 import { type Sender, sender } from "../talk/sender.ts";
 
@@ -44,6 +45,7 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
   const show = screen(process.stdout, typing, output);
   const before: Message[] = [];
   let isLive = false;
+  let preview = noPreview;
 
   function remark(text: string): void {
     show.say(text, "dim");
@@ -56,13 +58,15 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
 
   return {
     told(event) {
+      const shown = preview.text;
+      preview = previewAfter(preview, event);
+      if (preview.text !== shown) show.draft(preview.text);
       switch (event.type) {
         case "message":
           return isLive ? say(event.message) : void before.push(event.message);
         case "draft":
-          return show.draft(event.text);
+          return;
         case "away":
-          show.draft(null);
           return remark("gateway is away, waiting…");
         case "back":
           return remark(event.restarted ? "back (it was restarted)" : "back");

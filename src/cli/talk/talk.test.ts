@@ -13,6 +13,7 @@ import { type Client, connectGateway } from "../../control/client.ts";
 import type { Output } from "../print.ts";
 import { type FeedEvent, follow } from "./feed.ts";
 import { piped } from "./piped.ts";
+import { noPreview, previewAfter } from "./preview.ts";
 import { cursorRow, lastRows, rowsOf, rowsTaken } from "./screen.ts";
 import { sender } from "./sender.ts";
 
@@ -156,6 +157,29 @@ test("piped lines are answered one by one; what came before is not repeated", as
   tell({ type: "live" });
   assert.equal(await talk.run(Readable.from(["one\n\nask\nsilent\n", "last"])), 0);
   assert.deepEqual(output.said, ["re: one", "re: ask\n  1) red\n  2) blue", "re: last"]);
+});
+
+test("the words so far stay over a loss until new ones or the answer come", () => {
+  const draft = (text: string | null): FeedEvent => ({ type: "draft", text });
+  const said = (role: string): FeedEvent => ({ type: "message", message: message(1, role, "hi") as never });
+  const [away, back, live]: readonly FeedEvent[] = [
+    { type: "away", why: "it stopped" },
+    { type: "back", restarted: true },
+    { type: "live" },
+  ];
+  assert.ok(away && back && live);
+  for (const [events, text] of [
+    [[draft("1"), draft("1, 2")], "1, 2"],
+    [[draft("1"), draft(null)], null],
+    [[draft("1"), draft("")], ""],
+    [[draft("1"), away], "1"],
+    [[draft("1"), away, back, said("user"), live, draft("")], "1"],
+    [[draft("1"), away, back, live, draft(""), draft("1, 2"), draft("")], ""],
+    [[draft("1"), away, back, said("assistant")], null],
+    [[draft("1"), away, back, live, draft(""), draft(null)], null],
+    [[away, back, draft("")], ""],
+  ] satisfies readonly (readonly [readonly FeedEvent[], string | null])[])
+    assert.equal(events.reduce(previewAfter, noPreview).text, text, JSON.stringify(events));
 });
 
 test("the end of a growing answer is cut into rows of the terminal", () => {
