@@ -162,8 +162,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the lock goes before the last word",
     file: "src/run/end.ts",
-    find: "(isFenced(intent) ? undefined : sayLast(intent, board))",
-    replace: "(isFenced(intent) ? undefined : void setTimeout(() => void sayLast(intent, board), 500))",
+    find: "(isFenced(intent) ? undefined : sayLast(intent, parts, revoked))",
+    replace: "(isFenced(intent) ? undefined : void setTimeout(() => void sayLast(intent, parts, revoked), 500))",
     by: "impossible-outside",
   },
   {
