@@ -115,6 +115,8 @@ void describe("launcher on an old Node", suite, () => {
       assert.match(first ?? "", /--replace/);
       assert.equal(second, 'arguments ["hand-over","fine"]');
       await tree.until((told) => told.filter((one) => one === "ready").length === 2);
+      // Who follows learns that the one before it has ended.
+      await tree.until((told) => told.includes('heard {"everturn":"left"}'));
       child.kill("SIGTERM");
       assert.equal((await ended).code, 0);
       assert.deepEqual(signalsIn(tree.told()), ["SIGTERM"]);
