@@ -20,6 +20,11 @@ table(
     },
     { name: "below a file", ground: { path: "/a", isFolder: false, magic: 0xef53 }, says: /because \/a is a file/ },
     { name: "below proc", ground: { path: "/a", isFolder: true, magic: 0x9fa0 }, says: /a proc file system/ },
+    {
+      name: "somebody else's",
+      ground: { path: "/a/b", isFolder: true, magic: 0xef53, closed: "others" as const },
+      says: /\/a\/b belongs to another user.*as its owner/,
+    },
     { name: "below sys", ground: { path: "/a", isFolder: true, magic: 0x62656572 }, says: /a sysfs file system/ },
   ],
   ({ ground, says }) => {
@@ -27,9 +32,14 @@ table(
     if (says === null) return assert.equal(fault, null);
     assert.equal(fault?.code, "home-unusable");
     assert.match(fault.message, says);
-    assert.match(fault.message, /Set EVERTURN_HOME/);
+    assert.match(fault.message, /[Ss]et EVERTURN_HOME/);
   },
 );
+
+test("one that its owner has closed is told how to open it", () => {
+  const fault = judgeGround("/a/b", { path: "/a/b", isFolder: true, magic: 0xef53, closed: "own" });
+  assert.match(fault?.message ?? "", /closed even to its owner\. Open it: `chmod 700 \/a\/b`/);
+});
 
 test("the nearest thing that exists decides", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "everturn-place-"));

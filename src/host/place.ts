@@ -1,7 +1,7 @@
 // Whether a folder can be a home, said before anything is tried there: Node's own way to make folders never returns below
-// /proc, and the words of the system for a file in the way do not say what to do.
+// /proc, and the words of the system for a file in the way, or for somebody else's folder, do not say what to do.
 
-import { type Stats, statSync, statfsSync } from "node:fs";
+import { type Stats, accessSync, constants, statSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Fault, sentenceOf } from "../core/fault.ts";
 
@@ -11,6 +11,8 @@ export type Ground = {
   readonly isFolder: boolean;
   /** What kind of file system it is on, as statfs tells it. */
   readonly magic: number;
+  /** Why this user may not look into the home, where it is there: it is somebody else's, or closed to its own owner. */
+  readonly closed?: "others" | "own" | null;
 };
 
 /** File systems that show the kernel's own state and keep nothing. */
@@ -47,12 +49,19 @@ export function fileSystemName(magic: number): string {
 }
 
 /** Null when nothing speaks against it. */
-export function judgeGround(home: string, { path, isFolder, magic }: Ground): Fault | null {
+export function judgeGround(home: string, { path, isFolder, magic, closed }: Ground): Fault | null {
   const todo = "Set EVERTURN_HOME (or --home) to a folder on a local disk.";
   if (!isFolder) {
     const what = path === home ? "is a file, not a folder" : `cannot be a folder, because ${path} is a file`;
     return new Fault("home-unusable", `The home ${home} ${what}. ${todo}`);
   }
+  if (closed === "own")
+    return new Fault("home-unusable", `The home ${home} is closed even to its owner. Open it: \`chmod 700 ${home}\`.`);
+  if (closed === "others")
+    return new Fault(
+      "home-unusable",
+      `The home ${home} belongs to another user, and this one may not read it. Run the command as its owner (with sudo, for instance), or set EVERTURN_HOME (or --home) to a folder of your own.`,
+    );
   const kind = madeUp[magic];
   if (kind === undefined) return null;
   return new Fault(
@@ -61,7 +70,7 @@ export function judgeGround(home: string, { path, isFolder, magic }: Ground): Fa
   );
 }
 
-/** Throws a Fault when the home can never be one; whether this user may write there is not asked. */
+/** Throws a Fault when the home can never be one for this user; whether it may be written to is not asked. */
 export function checkGround(home: string): void {
   const fault = judgeGround(home, groundOf(home));
   if (fault !== null) throw fault;
@@ -70,8 +79,27 @@ export function checkGround(home: string): void {
 function groundOf(home: string): Ground {
   for (let path = home; ; path = dirname(path)) {
     const facts = look(path);
-    if (facts !== null) return { path, isFolder: facts.isDirectory(), magic: statfsSync(path).type };
+    if (facts !== null) {
+      const isFolder = facts.isDirectory();
+      const closed = path === home && isFolder && !mayUse(path, constants.R_OK | constants.X_OK) ? whose(facts) : null;
+      return { path, isFolder, magic: statfsSync(path).type, closed };
+    }
     if (dirname(path) === path) return { path, isFolder: true, magic: 0 };
+  }
+}
+
+function whose({ uid }: Stats): "own" | "others" {
+  return uid === process.getuid?.() ? "own" : "others";
+}
+
+/** Asks the system without opening anything. */
+export function mayUse(path: string, right: number): boolean {
+  try {
+    accessSync(path, right);
+    return true;
+  } catch (error) {
+    if (error instanceof Error) return false;
+    throw error;
   }
 }
 

@@ -7,6 +7,8 @@ import { facts } from "../print.ts";
 import { wrongConfig } from "../wrong-config.ts";
 
 export async function check(context: Context): Promise<number> {
+  // A home that this user may not read, or that is none, says more than the files that cannot be read in it.
+  pathsOf(context);
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
   if (loaded.type === "loaded") {
     const from = loaded.sources.config ?? `no ${loaded.paths.config}, so everything is as delivered`;
@@ -17,6 +19,7 @@ export async function check(context: Context): Promise<number> {
 }
 
 export async function show(context: Context): Promise<number> {
+  pathsOf(context);
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
   if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
   const shown = toPrintable(loaded.config);
