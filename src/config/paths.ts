@@ -71,3 +71,18 @@ export function pathsIn(home: string): Paths {
 export function besideStore(file: string): readonly string[] {
   return [`${file}-wal`, `${file}-shm`];
 }
+
+/** What must be a file and what a folder, where it is there, and what a gateway does with it. */
+export function partsOf(paths: Paths): readonly {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+  readonly use: "read" | "write";
+}[] {
+  const { home, logs, files, workspace, config, env, store, lock, state, token } = paths;
+  return [
+    ...[home, logs].map((path) => ({ path, kind: "folder", use: "write" }) as const),
+    ...[files, workspace].map((path) => ({ path, kind: "folder", use: "read" }) as const),
+    ...[config, env].map((path) => ({ path, kind: "file", use: "read" }) as const),
+    ...[store, lock, state, token].map((path) => ({ path, kind: "file", use: "write" }) as const),
+  ];
+}

@@ -23,8 +23,10 @@ export function checkLines(output: Output, told: readonly Told[]): readonly stri
   const width = Math.max(...told.map((one) => one.name.length));
   return told.map(({ name, level, what, todo }) => {
     const [word, colour] = signs[level];
-    const line = `${paint(output, colour, word.padEnd(7))}  ${name.padEnd(width)}  ${oneLine(what)}`;
-    return todo === null ? line : `${line}\n${" ".repeat(width + 11)}${paint(output, "dim", oneLine(todo))}`;
+    const [first = "", ...more] = what.split("\n").map(oneLine);
+    const line = `${paint(output, colour, word.padEnd(7))}  ${name.padEnd(width)}  ${first}`;
+    const below = [...more, ...(todo === null ? [] : [paint(output, "dim", oneLine(todo))])];
+    return [line, ...below.map((one) => `${" ".repeat(width + 11)}${one}`)].join("\n");
   });
 }
 

@@ -50,6 +50,7 @@ const well: Findings = {
   node: "26.1.0",
   sqlite: "3.53.0",
   folder,
+  obstacles: [],
   secrets: [{ path: "/h/control.token", mode: 0o600, isOwn: true }],
   disk: { free: 50e9, total: 100e9, kind: "ext4" },
   configFaults: [],
@@ -67,6 +68,9 @@ const well: Findings = {
 
 /** The same home with nothing running. */
 const quiet: Partial<Findings> = { gateway: null, isAlive: false, lock: "free" };
+
+const todo = "Move it away.";
+const inTheWay = { what: "/h/logs is a file", todo };
 
 type Case = {
   readonly check: string;
@@ -88,6 +92,7 @@ const rows: readonly (readonly [
   ["node", "an old one", { node: "22.1.0" }, "fault", /this is Node 22/],
   ["home", "none yet", { folder: null }, "warning", /no \/h yet/],
   ["home", "somebody else's", { folder: { ...folder, isOwn: false } }, "fault", /another user/],
+  ["files", "in the way", { obstacles: [inTheWay] }, "fault", /logs is a file/],
   ["permissions", "open to others", { folder: { ...folder, mode: 0o755 } }, "fault", /\/h \(755\)/, "permissions"],
   [
     "permissions",
@@ -112,7 +117,7 @@ const rows: readonly (readonly [
   ["file system", "memory", { disk: { free: 5e10, total: 1e11, kind: "tmpfs" } }, "warning", /in memory/],
   ["file system", "a container's layer", { disk: { free: 5e10, total: 1e11, kind: "overlay" } }, "warning", /overlay/],
   ["file system", "passed on", { store: { type: "found", bytes: 1, ...look, warning: "on FUSE" } }, "warning", /FUSE/],
-  ["config", "wrong", { configFaults: ["a is not known", "b must be 1"] }, "fault", /a is not known; b must be 1/],
+  ["config", "wrong", { configFaults: ["a is not known", "b must be 1"] }, "fault", /a is not known\nb must be 1/],
   ["store", "none yet", { store: { type: "none" } }, "ok", /none in \/h yet/],
   ["store", "no database", { store: { type: "unusable", why: "it is damaged" } }, "fault", /it is damaged/],
   ["store", "damaged", { store: { type: "found", bytes: 1, ...look, fault: "row 3" } }, "fault", /damaged: row 3/],
@@ -160,7 +165,7 @@ const rows: readonly (readonly [
   ],
   ["stop timing", "no service", { service: null }, "ok", /left to/],
   ["linger", "off", { service: { ...unit, lingers: false } }, "warning", /ends when ann logs out/],
-  ["linger", "no question", { service: { ...unit, lingers: null } }, "ok", /no question/],
+  ["linger", "no question", { service: { ...unit, lingers: null } }, "ok", /does not matter/],
   ["clock", "never set", { now: 0 }, "fault", /1970/],
   ["clock", "set back", { lastBeat: now + 3_600_000 }, "warning", /from the future/],
 ];

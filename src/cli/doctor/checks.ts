@@ -41,6 +41,7 @@ const clockSlackMs = 5 * 60_000;
 export const checks: readonly Check[] = [
   { name: "node", deep: false, judge: judgeNode },
   { name: "home", deep: false, judge: judgeHome },
+  { name: "files", deep: false, judge: judgeFiles },
   { name: "permissions", deep: false, judge: judgePermissions },
   { name: "disk", deep: true, judge: judgeDisk },
   { name: "file system", deep: true, judge: judgeFileSystem },
@@ -67,6 +68,12 @@ function judgeHome({ home, folder }: Findings): Verdict {
   if (!folder.isOwn)
     return fault(`${home} belongs to another user`, "Run as that user, or set EVERTURN_HOME to a folder of your own.");
   return ok(home);
+}
+
+function judgeFiles({ folder, obstacles }: Findings): Verdict {
+  const [first] = obstacles;
+  if (first !== undefined) return fault(obstacles.map((one) => one.what).join("\n"), first.todo);
+  return ok(folder === null ? "not looked at, there is no home yet" : "what is there can be used");
 }
 
 function judgePermissions({ folder, secrets, system }: Findings): Verdict {
@@ -112,7 +119,7 @@ function judgeFileSystem({ disk, store }: Findings): Verdict {
 
 function judgeConfig({ configFaults }: Findings): Verdict {
   if (configFaults.length === 0) return ok("no faults");
-  return fault(configFaults.join("; "), "Correct it; `everturn config check` says whether it is right.");
+  return fault(configFaults.join("\n"), "Correct it; `everturn config check` says whether it is right.");
 }
 
 function judgeStore({ store, home }: Findings): Verdict {
@@ -239,7 +246,7 @@ function judgeTiming({ service, drainSeconds }: Findings): Verdict {
 }
 
 function judgeLinger({ service }: Findings): Verdict {
-  if (service === null || service.lingers === null) return ok("no question here");
+  if (service === null || service.lingers === null) return ok("it does not matter here whether anybody is logged in");
   if (service.lingers) return ok(`services of ${service.user} run without a login`);
   return warning(
     `the service ends when ${service.user} logs out, and does not start with the machine`,

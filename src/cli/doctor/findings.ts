@@ -3,6 +3,7 @@
 
 import type { ReadStateFile } from "../../host/identity.ts";
 import type { Judgement } from "../../host/markers.ts";
+import type { Obstacle } from "../../host/obstacles.ts";
 import type { StoreLook } from "../context.ts";
 
 export type FileFacts = { readonly path: string; readonly mode: number; readonly isOwn: boolean };
@@ -15,6 +16,8 @@ export type Findings = {
   readonly sqlite: string;
   /** Null where there is no home yet. */
   readonly folder: FileFacts | null;
+  /** What in it is not what it must be, or not for this user to use. */
+  readonly obstacles: readonly Obstacle[];
   /** Those that only their owner may read. */
   readonly secrets: readonly FileFacts[];
   readonly disk: { readonly free: number; readonly total: number; readonly kind: string } | null;

@@ -5,11 +5,12 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { sentenceOfFault } from "../../config/faults.ts";
 import { loadConfig, systemInput } from "../../config/load.ts";
-import type { Paths } from "../../config/paths.ts";
+import { type Paths, partsOf } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { type ProcessIdentity, type ReadStateFile, isAlive, readStateFile } from "../../host/identity.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { judgeMarker, readMarker } from "../../host/markers.ts";
+import { obstaclesIn } from "../../host/obstacles.ts";
 import { fileSystemName } from "../../host/place.ts";
 import { differences, patienceIn } from "../../services/drift.ts";
 import { readInstalled } from "../../services/files.ts";
@@ -38,6 +39,7 @@ export async function lookAround(context: Context): Promise<Findings> {
     node: process.versions.node,
     sqlite: process.versions["sqlite"] ?? "unknown",
     folder: fileFacts(paths.home),
+    obstacles: obstaclesIn(partsOf(paths)),
     secrets: [paths.token, paths.env, paths.config, paths.state, paths.logs].flatMap((path) => fileFacts(path) ?? []),
     disk: diskFacts(paths.home),
     configFaults: loaded.type === "wrong" ? loaded.faults.map(sentenceOfFault) : [],

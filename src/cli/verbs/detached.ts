@@ -5,9 +5,10 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { environment, privateNames } from "../../config/load.ts";
-import type { Paths } from "../../config/paths.ts";
+import { type Paths, partsOf } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { exitCodes } from "../../core/lifecycle.ts";
+import { refuseObstacles } from "../../host/obstacles.ts";
 import { readJsonLine } from "../../log/json.ts";
 import { prettyLine } from "../../log/pretty.ts";
 import { runningGateway } from "../../services/announce.ts";
@@ -18,6 +19,7 @@ import type { Hopeless } from "./ready.ts";
 const outputMax = 1_000_000;
 
 export function startDetached(paths: Paths): Hopeless {
+  refuseObstacles(partsOf(paths));
   const file = join(paths.logs, "gateway.out");
   const { handle, from } = openOutput(file, paths);
   const [, main = ""] = process.argv;
