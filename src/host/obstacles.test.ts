@@ -29,7 +29,7 @@ const cases: readonly (Sight & { readonly name: string; readonly says: RegExp | 
   { name: "one that is only read", ...config, found: "file", mayUse: false, says: /not read \/h\/config\.yaml/ },
 ];
 
-table("what is in the way", cases, ({ name: _, says, ...sight }) => {
+table("what is in the way", cases, ({ says, ...sight }) => {
   const told = judgeSight(sight);
   if (says === null) return assert.equal(told, null);
   assert.match(`${told?.what}. ${told?.todo}`, says);
