@@ -9,7 +9,7 @@ import { table } from "../testing/table.ts";
 import { differences, driftOf, patienceIn, unitDrift } from "./drift.ts";
 import { launchdList } from "./launchd.ts";
 import { systemdUnit } from "./systemd.ts";
-import { type Here, findService, servicesOf } from "./verbs.ts";
+import { type Here, findService, isAttended, servicesOf } from "./verbs.ts";
 
 const user = { name: "ann", uid: 1000, home: "/home/ann" };
 const place = { home: "/h", name: "everturn", node: "/node", main: "/main.js", passOn: {}, user };
@@ -41,10 +41,11 @@ test("a key of a property list is told by its name", () => {
   const list = (drain: number) => launchdList(place, "user", drain);
   assert.deepEqual(differences(list(0), list(0)), []);
   assert.deepEqual(differences(list(0), list(100)), ["ExitTimeOut"]);
-  assert.equal(patienceIn(list(100)), 130);
-  assert.equal(patienceIn("90000\n"), 90);
-  assert.equal(patienceIn(unit), 90);
-  assert.equal(patienceIn("TimeoutStopSec=infinity\n"), null);
+  assert.equal(patienceIn(list(100), "/a.plist"), 130);
+  assert.equal(patienceIn("90000\n", "/s/timeout-kill"), 90);
+  assert.equal(patienceIn("3\n", "/s/notification-fd"), null);
+  assert.equal(patienceIn(unit, "/u/x.service"), 90);
+  assert.equal(patienceIn("TimeoutStopSec=infinity\n", "/u/x.service"), null);
 });
 
 test("S32 a unit that would cut a stop off suggests `everturn gateway install --force`, or a smaller gateway.drainSeconds", () => {
@@ -96,4 +97,16 @@ test("S32 at a start under a supervisor the unit on the disk is compared with wh
 
 test("without a supervisor nobody is told: what is installed was not used", async (t) => {
   assert.equal(await unitDrift(machine(t, {}), 120), null);
+});
+
+test("a folder that was prepared for an s6 that does not run is in nobody's charge", async (t) => {
+  const all = machine(t, { PATH: "/nowhere" });
+  const [unitOfUser, , s6] = servicesOf(all);
+  assert.ok(unitOfUser !== undefined && s6?.kind === "s6");
+  assert.equal(await isAttended(s6, all), false);
+  assert.equal(
+    await isAttended({ ...s6, check: [{ program: process.execPath, words: ["-v"], what: "x" }] }, all),
+    true,
+  );
+  assert.equal(await isAttended(unitOfUser, all), true, "others tell by themselves that they do not answer");
 });

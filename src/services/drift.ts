@@ -2,6 +2,7 @@
 // that kills earlier than a stop may take would cut stops off, so it is told at every start until it is repaired.
 // Comments and empty lines do not count, and neither do drop-ins: they are their owner's will.
 
+import { basename } from "node:path";
 import { type Service, stopSeconds } from "./kinds.ts";
 import { readInstalled } from "./files.ts";
 import { type Here, findService } from "./verbs.ts";
@@ -32,10 +33,11 @@ function nameIn(setting: string): string {
 }
 
 /** How many seconds an installed text gives a stop, where it says so in our own words. */
-export function patienceIn(text: string): number | null {
+export function patienceIn(text: string, path: string): number | null {
   const seconds = /^TimeoutStopSec=(\d+)s?$/m.exec(text) ?? /<key>ExitTimeOut<\/key>\s*<integer>(\d+)</.exec(text);
   if (seconds !== null) return Number(seconds[1]);
-  const ms = /^\s*(\d+)\s*$/.exec(text);
+  // A bare number is a time in this file of s6 alone; in another one it is a descriptor.
+  const ms = basename(path) === "timeout-kill" ? /^\s*(\d+)\s*$/.exec(text) : null;
   return ms === null ? null : Number(ms[1]) / 1000;
 }
 
@@ -51,7 +53,7 @@ export function driftOf(
   const shown = names.length > 5 ? `${names.slice(0, 5).join(", ")} and more` : names.join(", ");
   const what = `${service.title[0]?.toUpperCase()}${service.title.slice(1)} (${path}) is not what this version would write: ${shown}.`;
   const needed = stopSeconds(drainSeconds);
-  const given = patienceIn(texts.installed);
+  const given = patienceIn(texts.installed, path);
   if (given === null || given >= needed) return `${what} Repair it with \`${repair}\`.`;
   return `${what} It kills a stop after ${given} s, and gateway.drainSeconds ${drainSeconds} needs ${needed} s. Repair it with \`${repair}\`, or set a smaller \`gateway.drainSeconds\`.`;
 }

@@ -195,6 +195,16 @@ function userBus({ env, user, exists }: Here): Readonly<Record<string, string>> 
   return { XDG_RUNTIME_DIR: folder };
 }
 
+/**
+ * Whether its supervisor is there to be in charge. A container may have prepared a folder for an s6 that does not run; the
+ * others tell by themselves, with advice of their own, why they do not answer.
+ */
+export async function isAttended({ kind, check }: Pick<Service, "kind" | "check">, all: Here): Promise<boolean> {
+  if (kind !== "s6") return true;
+  for (const command of check) if ((await tryCommand(command, all)).code !== 0) return false;
+  return true;
+}
+
 /** One after another; the first that fails and may not ends it with a Fault. */
 export async function carryOut(commands: readonly Command[], all: Here): Promise<void> {
   for (const command of commands) {

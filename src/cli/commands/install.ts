@@ -17,6 +17,7 @@ import {
   carryOut,
   findService,
   here,
+  isAttended,
   isInstalled,
   placeOf,
   scanOf,
@@ -73,11 +74,13 @@ export async function uninstall(context: Context, all: Here = hereOf(context)): 
   if (context.flags["dry-run"] === true)
     return showPlan(context, service, { write: [], remove, run: [...service.uninstall, ...service.forget] });
 
-  await carryOut(service.check, all);
-  await stopPlanned(context, service, all);
-  await carryOut(service.uninstall, all);
+  // Where its supervisor does not run there is nobody to be told.
+  const told = (await isAttended(service, all)) ? service : null;
+  await carryOut(told?.check ?? [], all);
+  await stopPlanned(context, told, all);
+  await carryOut(told?.uninstall ?? [], all);
   for (const path of remove) await removeFile(path);
-  await carryOut(service.forget, all);
+  await carryOut(told?.forget ?? [], all);
   return show(context, { service: nameOf(service), removed: remove }, (value) =>
     [...value.removed.map((path) => `Removed ${path}.`), `Stopped and removed ${service.title}. ${kept(paths)}`].join(
       "\n",
@@ -86,7 +89,7 @@ export async function uninstall(context: Context, all: Here = hereOf(context)): 
 }
 
 /** As `gateway stop` does: announced first, and only forced when its patience is over. */
-async function stopPlanned(context: Context, service: Service, all: Here): Promise<void> {
+async function stopPlanned(context: Context, service: Service | null, all: Here): Promise<void> {
   const paths = pathsIn(all.home);
   const target = await runningGateway(paths);
   await endServed(
@@ -116,7 +119,7 @@ export async function autostart(context: Context, all: Here = hereOf(context)): 
   await prepareFolder(place, folder, await patientDrainOf(all), starts);
   return show(context, { folder, starts, first: isFirst }, (value) =>
     value.starts
-      ? `${folder} is prepared; the gateway starts with it.`
+      ? `${folder} is prepared; the gateway starts when s6 does.`
       : `${folder} is prepared and stays down, because the gateway was not running or was stopped on purpose. \`everturn gateway start\` starts it.`,
   );
 }

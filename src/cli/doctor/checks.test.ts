@@ -26,6 +26,7 @@ const unit: ServiceFacts = {
   title: "the service everturn",
   isSystem: false,
   state: "running",
+  isAttended: true,
   missing: [],
   differs: [],
   givenSeconds: 90,
@@ -154,6 +155,7 @@ const rows: readonly (readonly [
   ["service", "none", { service: null }, "ok", /none is installed/],
   ["service", "out of date", { service: { ...unit, differs: ["ExecStart"] } }, "warning", /ExecStart/, "service"],
   ["service", "a file is gone", { service: { ...unit, missing: ["/u"] } }, "fault", /lacks \/u/, "service"],
+  ["service", "nobody runs it", { service: { ...unit, isAttended: false } }, "warning", /supervisor does not run/],
   ["service", "failed", { service: { ...unit, state: "failed" } }, "fault", /has failed/],
   [
     "stop timing",

@@ -229,6 +229,11 @@ function judgeService({ service }: Findings): Verdict {
   if (missing.length > 0) return fault(`${title} lacks ${missing.join(", ")}`, todo, "service");
   if (differs.length > 0)
     return warning(`${title} is not what this version would write: ${differs.join(", ")}`, todo, "service");
+  if (!service.isAttended)
+    return warning(
+      `${title} is installed, but its supervisor does not run`,
+      "`everturn gateway start` runs the gateway without it; `everturn gateway uninstall` removes it.",
+    );
   if (state === "failed")
     return fault(`${title} has failed`, "`everturn logs` and `everturn why` tell more; then `everturn gateway start`.");
   return ok(`${title} is installed and ${state}`);

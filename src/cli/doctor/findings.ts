@@ -54,6 +54,8 @@ export type ServiceFacts = {
   /** For the whole system, not for one user. */
   readonly isSystem: boolean;
   readonly state: string;
+  /** Its supervisor runs. */
+  readonly isAttended: boolean;
   /** Files of it that are not there, and settings that differ from what this version would write. */
   readonly missing: readonly string[];
   readonly differs: readonly string[];

@@ -15,7 +15,7 @@ import { fileSystemName } from "../../host/place.ts";
 import { differences, patienceIn } from "../../services/drift.ts";
 import { readInstalled } from "../../services/files.ts";
 import { type Service, stopSeconds } from "../../services/kinds.ts";
-import { type Here, findService, here, passOn, tryCommand } from "../../services/verbs.ts";
+import { type Here, findService, here, isAttended, passOn, tryCommand } from "../../services/verbs.ts";
 import { type Context, pathsOf, textFlag } from "../context.ts";
 import { statusNow } from "../verbs/gateway.ts";
 import type { FileFacts, Findings, ServiceFacts, StoreFacts } from "./findings.ts";
@@ -161,7 +161,7 @@ async function serviceFacts(service: Service, all: Here, drainSeconds: number): 
     const installed = await readInstalled(file);
     if (installed === null) missing.push(file.path);
     else differs.push(...differences(installed, file.text).filter((name) => !own.includes(name)));
-    givenSeconds ??= installed === null ? null : patienceIn(installed);
+    givenSeconds ??= installed === null ? null : patienceIn(installed, file.path);
   }
   const tried = await tryCommand(service.status, all);
   const isUserUnit = service.kind === "systemd-user";
@@ -169,6 +169,7 @@ async function serviceFacts(service: Service, all: Here, drainSeconds: number): 
     title: service.title,
     isSystem: service.kind.endsWith("-system"),
     state: tried.code === "missing" ? "unknown" : service.stateIn(tried),
+    isAttended: await isAttended(service, all),
     missing,
     differs: [...new Set(differs)],
     givenSeconds,

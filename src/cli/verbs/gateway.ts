@@ -10,7 +10,7 @@ import { Fault } from "../../core/fault.ts";
 import type { ProcessIdentity } from "../../host/identity.ts";
 import { runningGateway } from "../../services/announce.ts";
 import type { Service } from "../../services/kinds.ts";
-import { type Here, findService, here, tryCommand } from "../../services/verbs.ts";
+import { type Here, findService, here, isAttended, tryCommand } from "../../services/verbs.ts";
 import { type Context, pathsOf, reachGateway, textFlag } from "../context.ts";
 import { type Display, progressOf } from "./progress.ts";
 
@@ -29,11 +29,18 @@ export type Scene = {
 export async function sceneOf(context: Context): Promise<Scene> {
   const paths = pathsOf(context);
   const all = here(paths.home);
-  const service = findService(all);
+  const service = await attended(context, findService(all), all);
   const target = await runningGateway(paths);
   const isIdle = service !== null && target !== null && !(await isRunning(service, all));
   const drainSeconds = (target === null ? null : await statusNow(context))?.drainSeconds ?? (await drainOf(context));
   return { paths, all, target, service, inCharge: isIdle ? null : service, drainSeconds };
+}
+
+/** A service whose supervisor does not run here is in charge of nothing. */
+async function attended({ output }: Context, service: Service | null, all: Here): Promise<Service | null> {
+  if (service === null || (await isAttended(service, all))) return service;
+  output.err(`There is ${service.title}, but its supervisor does not run; this goes on without it.`);
+  return null;
 }
 
 async function isRunning(service: Service, all: Here): Promise<boolean> {
