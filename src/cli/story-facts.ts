@@ -16,6 +16,8 @@ export type Around = {
   readonly alive: string | null;
   /** Which life of the machine this is. */
   readonly machine: string;
+  /** What the state file says about the end of one process, where it could not tell the store any more. */
+  readonly lastWord?: { readonly pid: number; readonly reason: string } | null;
 };
 
 /** Who wanted it, to go on after a colon. */
@@ -57,7 +59,14 @@ export function endFacts(boot: Boot, next: Boot | null, end: End, around: Around
     ...runningFacts(stop?.context ?? {}, story.phases ?? []),
     ...evidenceFacts(story),
     ...phaseFacts(story.phases ?? []),
-    ...(end === "cut-short" ? ([["cut short", "what it held was taken up at the next start"]] as const) : []),
+    ...(end === "cut-short"
+      ? ([
+          [
+            "cut short",
+            next === null ? "the next start takes up what it held" : "what it held was taken up at the next start",
+          ],
+        ] as const)
+      : []),
     ...(stop !== null && end === "stopped" && !stop.clean
       ? ([["unclean", "not everything was parked in time; it went on from its last stored step"]] as const)
       : []),

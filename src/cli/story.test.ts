@@ -276,7 +276,7 @@ const cases: readonly Case[] = [
       "Died 14:20 (10 min ago), after 1 h, in the middle of a stop: `everturn gateway stop` asked for it, and it ended before it was done.",
     facts: [
       ["who asked", "`everturn gateway stop` asked for it"],
-      ["cut short", "what it held was taken up at the next start"],
+      ["cut short", "the next start takes up what it held"],
     ],
   },
   {
@@ -320,6 +320,17 @@ table("the story of an end", cases, ({ rows, alive, machine, end, headline, fact
   assert.equal(life.end, end);
   assert.equal(life.headline, headline);
   assert.deepEqual(life.facts, facts);
+});
+
+test("an end that only the state file tells of is told of that process, and one at its start has no age", () => {
+  const around = { now, alive: null, machine: "m1", lastWord: { pid: 41, reason: "it was killed" } };
+  const [told] = livesOf([boot("b1")], around);
+  assert.match(told?.headline ?? "", /^Died: it was killed; its last sign of life was 14:20 .*after 1 h\.$/);
+  const [other] = livesOf([boot("b1")], { ...around, lastWord: { pid: 42, reason: "it was killed" } });
+  assert.match(other?.headline ?? "", /^Died without a word; /);
+  const young = boot("b1");
+  const [early] = livesOf([{ ...young, beatAt: young.startedAt }], { ...around, lastWord: null });
+  assert.match(early?.headline ?? "", /ago\), at its start\.$/);
 });
 
 test("what a stop did many times is told once", () => {

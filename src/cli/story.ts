@@ -96,9 +96,13 @@ function headlineOf(boot: Boot, next: Boot | null, end: End, around: Around): st
 }
 
 function deathLine(boot: Boot, next: Boot | null, lived: string, around: Around): string {
-  const seen = `its last sign of life was ${when(boot.beatAt, around.now)}, ${lived}`;
+  // One is written at the start and then every half minute.
+  const age = boot.beatAt - boot.startedAt < 1_000 ? "at its start" : lived;
+  const seen = `its last sign of life was ${when(boot.beatAt, around.now)}, ${age}`;
   if (isAnotherMachineLife(boot, next, around))
     return `Died without a word because the machine stopped (power cut, reset or reboot); ${seen}.`;
+  const { lastWord = null } = around;
+  if (next === null && lastWord?.pid === boot.pid) return `Died: ${oneLine(lastWord.reason)}; ${seen}.`;
   const early = boot.readyAt === null ? " before it was ready" : "";
   return `Died without a word${early}; ${seen}.`;
 }

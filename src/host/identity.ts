@@ -107,6 +107,15 @@ export async function writeDesiredState(path: string, desired: StateFile["desire
   await replaceFile(path, textOf({ ...found, desired_state: desired }));
 }
 
+/** Why a gateway ended that could not say so itself; whatever else the file says stays. */
+export async function writeExitReason(path: string, reason: string): Promise<void> {
+  const found = recordIn((await readText(path)) ?? "") ?? {};
+  await replaceFile(path, textOf({ ...found, exit_reason: reason }));
+}
+
+/** What a stop notes when it has used force. */
+export const killedByStop = "a stop by `everturn` killed it, because it did not answer";
+
 function textOf(state: object): string {
   return `${JSON.stringify(state, null, 2)}\n`;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadConfig, systemInput } from "../../config/load.ts";
 import { type Paths, pathsIn } from "../../config/paths.ts";
 import { Fault } from "../../core/fault.ts";
-import { readStateFile } from "../../host/identity.ts";
+import { killedByStop, readStateFile, writeExitReason } from "../../host/identity.ts";
 import { announceStop, runningGateway } from "../../services/announce.ts";
 import { prepareFolder, shouldAutostart } from "../../services/autostart.ts";
 import { differences, repair } from "../../services/drift.ts";
@@ -92,7 +92,7 @@ export async function uninstall(context: Context, all: Here = hereOf(context)): 
 async function stopPlanned(context: Context, service: Service | null, all: Here): Promise<void> {
   const paths = pathsIn(all.home);
   const target = await runningGateway(paths);
-  await endServed(
+  const ended = await endServed(
     service,
     {
       target,
@@ -104,6 +104,8 @@ async function stopPlanned(context: Context, service: Service | null, all: Here)
     },
     { system: all.system, carryOut: (commands) => carryOut(commands, all) },
   );
+  // One that was killed could not say so itself.
+  if (ended.type === "forced") await writeExitReason(paths.state, killedByStop);
 }
 
 /** What a container runs before its supervisor: the service's folder, down or not by what was wanted last. */

@@ -134,6 +134,7 @@ const rows: readonly (readonly [
   ],
   ["gateway", "it hangs", { gateway: null }, "fault", /pid 42\) lives but does not answer/],
   ["gateway", "it died", quiet, "warning", /pid 42\) is gone without a word/],
+  ["gateway", "it was ended", { ...quiet, state: { ...state, exit_reason: "SIGTERM" } }, "warning", /ended: SIGTERM/],
   ["gateway", "it was stopped", { ...quiet, state: { ...state, gateway_state: "stopped" } }, "ok", /none runs/],
   ["gateway", "never started", { ...quiet, state: null }, "ok", /none runs/],
   [

@@ -161,7 +161,9 @@ function judgeGateway({ gateway, state, isAlive }: Findings): Verdict {
       );
     if (state === null || state.gateway_state === "stopped") return ok("none runs");
     return warning(
-      `the last one (pid ${state.pid}) is gone without a word`,
+      state.exit_reason === null
+        ? `the last one (pid ${state.pid}) is gone without a word`
+        : `the last one (pid ${state.pid}) ended: ${state.exit_reason}`,
       "`everturn why` tells how it ended; `everturn gateway start` goes on from there.",
     );
   }
