@@ -4,6 +4,7 @@
 import { type GenericSchema, safeParse } from "valibot";
 import { nearest } from "../core/route.ts";
 import { isRefused, isRefusedAlways, isRefusedAt, notYet, platformsHere } from "./available.ts";
+import { variableOf } from "./env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "./faults.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { withoutPassword } from "./secret.ts";
@@ -32,7 +33,8 @@ export function check(raw: Raw): Checked {
       if (done.has(JSON.stringify(path.slice(0, length)))) return;
     }
     done.add(JSON.stringify(path));
-    faults.push(faultAt(raw.originOf(path), formatKey(path), what, todo));
+    const origin = raw.originOf(path);
+    faults.push(faultAt(origin, formatKey(path), what, typeof todo === "string" ? todo : todo(origin)));
   };
   const possible = withoutNotYet(raw.value, raw, report);
   const known = withoutUnknown(configSchema, possible, [], report);
@@ -42,7 +44,9 @@ export function check(raw: Raw): Checked {
   return { type: "wrong", faults };
 }
 
-type Report = (path: KeyPath, what: string, todo: string) => void;
+type Report = (path: KeyPath, what: string, todo: Advice) => void;
+/** What to do may depend on where the value was written. */
+type Advice = string | ((origin: Origin) => string);
 
 /** The value without keys that the schema does not know; an empty group stands for one without settings. */
 function withoutUnknown(schema: GenericSchema | null, value: unknown, path: KeyPath, report: Report): unknown {
@@ -74,7 +78,7 @@ function inside(schema: GenericSchema, value: object, path: KeyPath, report: Rep
   );
 }
 
-function unknownKey(path: KeyPath, key: string, known: readonly string[]): [what: string, todo: string] {
+function unknownKey(path: KeyPath, key: string, known: readonly string[]): [what: string, todo: Advice] {
   const usable = known.filter((one) => !isRefusedAlways([...path, one]));
   const meant = key.length > 64 ? null : (usable.find((one) => plain(one) === plain(key)) ?? nearest(key, usable));
   if (path.length === 1 && path[0] === "platforms" && meant === null)
@@ -82,8 +86,15 @@ function unknownKey(path: KeyPath, key: string, known: readonly string[]): [what
       "is not available in this version",
       `remove it; the platforms of this version are ${platformsHere.join(" and ")}`,
     ];
-  if (meant !== null) return ["is not known", `did you mean ${meant}?`];
+  if (meant !== null)
+    return ["is not known", ({ variable }) => `did you mean ${namedIn(variable, [...path, key], [...path, meant])}?`];
   return ["is not known", `remove it; known here: ${usable.join(", ")}`];
+}
+
+/** A key that a variable sets by its own name is meant by the name of a variable; one inside of its value is not. */
+function namedIn(variable: string | null, path: KeyPath, meant: KeyPath): string {
+  const isNamed = variable !== null && variable.split("__").length === path.length;
+  return isNamed ? variableOf(meant) : String(meant.at(-1));
 }
 
 /** `drain_seconds`, `drain-seconds` and `DrainSeconds` all mean drainSeconds. */

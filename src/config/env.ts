@@ -137,6 +137,12 @@ export function overridesIn(
   return { overrides, faults };
 }
 
+/** The variable that sets a key: `gateway.drainSeconds` is `EVERTURN_GATEWAY__DRAIN_SECONDS`. */
+export function variableOf(path: readonly (string | number)[]): string {
+  const words = path.map((part) => String(part).replaceAll(/[A-Z]/g, "_$&").toUpperCase());
+  return `EVERTURN_${words.join("__")}`;
+}
+
 function camelCase(part: string): string {
   return part.toLowerCase().replace(/_+([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }

@@ -153,7 +153,7 @@ recovery: { autoResume: "yes", afterCrash: suspended }
     '/h/config.yaml, line 19: recovery.afterCrash must be resume or suspend, but is "suspended"; did you mean suspend?',
     '/h/config.yaml, line 19: recovery.autoResume must be true or false, but is "yes"; write true',
     "/h/.env, line 2: this line is not NAME=value; correct it, or begin it with # to leave it out",
-    "EVERTURN_LOG__LEVELS in /h/.env, line 3: log.levels is not known; did you mean level?",
+    "EVERTURN_LOG__LEVELS in /h/.env, line 3: log.levels is not known; did you mean EVERTURN_LOG__LEVEL?",
     "EVERTURN_CONTROL_PORT: sets nothing; write EVERTURN_CONTROL__PORT (two underscores between levels) or unset it",
     "EVERTURN_NOPE__X: nope is not known; remove it; known here: agent, platforms, control, gateway, recovery, sessions, store, log",
     "EVERTURN_PLATFORMS__TERMINAL__BUSY: platforms.terminal.busy must be queue, interrupt or steer; correct or unset the variable",
@@ -228,7 +228,7 @@ test("the real reader: folders, pipes, too large, not UTF-8, a file where the ho
   assert.deepEqual(await load(), []);
   const file = join(home, "config.yaml");
   const rows: readonly (readonly [() => Promise<unknown>, RegExp])[] = [
-    [() => mkdir(file), /config.yaml: the file cannot be read \(it is not a file\); give/],
+    [() => mkdir(file), /config.yaml: the file cannot be read \(it is not a file\); move it away/],
     [() => symlink("config.yaml", file), /the file cannot be read \(ELOOP\)/],
     [() => writeFile(file, "#".repeat(1_048_577)), /the file is larger than 1 MB; make it smaller/],
     [

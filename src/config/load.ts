@@ -91,7 +91,10 @@ async function readText(path: string, input: ConfigInput, faults: ConfigFault[])
     case "too-large":
       return wrong("the file is larger than 1 MB", "make it smaller");
     case "unreadable":
-      return wrong(`the file cannot be read (${read.why})`, "give this user the right to read it, or remove it");
+      return wrong(
+        `the file cannot be read (${read.why})`,
+        read.why === notAFile ? "move it away" : "give this user the right to read it, or remove it",
+      );
     case "read":
       try {
         return new TextDecoder("utf-8", { fatal: true }).decode(read.bytes);
@@ -146,11 +149,13 @@ function userHome(): string | null {
   }
 }
 
+const notAFile = "it is not a file";
+
 /** Asks what it is before opening it, because opening a pipe would wait for ever. */
 async function readBounded(path: string, maxBytes: number): Promise<FileRead> {
   try {
     const facts = await stat(path);
-    if (!facts.isFile()) return { type: "unreadable", why: "it is not a file" };
+    if (!facts.isFile()) return { type: "unreadable", why: notAFile };
     if (facts.size > maxBytes) return { type: "too-large" };
     const bytes = await readFile(path);
     return bytes.length > maxBytes ? { type: "too-large" } : { type: "read", bytes };
