@@ -138,6 +138,11 @@ export function lasting(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** `1 unsent message`, `2 unsent messages`. */
+export function many(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
 export function sizeText(bytes: number): string {
   const mega = bytes / 1024 / 1024;
   if (mega < 1) return `${Math.ceil(bytes / 1024)} kB`;

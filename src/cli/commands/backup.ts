@@ -5,7 +5,7 @@ import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from "n
 import { dirname, resolve } from "node:path";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { type Context, pathsOf, show } from "../context.ts";
-import { sizeText } from "../print.ts";
+import { many, sizeText } from "../print.ts";
 
 export async function backup(context: Context): Promise<number> {
   const { store, home } = pathsOf(context);
@@ -28,7 +28,7 @@ export async function backup(context: Context): Promise<number> {
       context,
       { file, bytes, openTurns, openItems },
       () =>
-        `${file}: ${sizeText(bytes)}, read back and whole; ${openTurns} unfinished turns and ${openItems} unsent messages in it.`,
+        `${file}: ${sizeText(bytes)}, read back and whole; ${many(openTurns, "unfinished turn")} and ${many(openItems, "unsent message")} in it.`,
     );
   } finally {
     for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(`${draft}${end}`, { force: true });

@@ -1,7 +1,7 @@
 // What can be wrong with a home, as a table: each check turns facts into ok, warning or fault, with what it means and what
 // to do. Pure.
 
-import { sizeText } from "../print.ts";
+import { many, sizeText } from "../print.ts";
 import type { FileFacts, Findings } from "./findings.ts";
 
 /** What `--fix` can do about it without taking anything away that somebody may want. */
@@ -127,10 +127,11 @@ function judgeStore({ store, home }: Findings): Verdict {
     case "none":
       return ok(`there is none in ${home} yet`);
     case "unusable":
+      if (!store.isDamaged) return fault(store.why, "Nothing in it is damaged; mend that and look again.");
       return fault(store.why, "`everturn restore <file>` brings a backup back; the damaged file is kept beside it.");
     case "found": {
       const { bytes, tookMs, openTurns, openItems } = store;
-      const size = `${sizeText(bytes)}, ${openTurns} unfinished turns, ${openItems} unsent messages`;
+      const size = `${sizeText(bytes)}, ${many(openTurns, "unfinished turn")}, ${many(openItems, "unsent message")}`;
       if (store.fault === null) return ok(`${size}; read and checked in ${Math.round(tookMs)} ms`);
       return fault(
         `it is damaged: ${store.fault}`,
@@ -199,13 +200,14 @@ function judgeMarkers({ markers }: Findings): Verdict {
   const there = markers.filter((one) => one.judgement !== "absent");
   if (there.length === 0) return ok("none");
   const stale = there.filter((one) => one.judgement === "stale");
+  const unreadable = there.filter((one) => one.judgement === "unreadable");
+  const rest = unreadable.map((one) => `\ncannot be read: ${one.path}`).join("");
   if (stale.length > 0)
     return warning(
-      `left by somebody and of no use any more: ${stale.map((one) => one.path).join(", ")}`,
+      `left by somebody and of no use any more: ${stale.map((one) => one.path).join(", ")}${rest}`,
       "No gateway obeys it. `everturn doctor --fix` removes it.",
       "markers",
     );
-  const unreadable = there.filter((one) => one.judgement === "unreadable");
   if (unreadable.length > 0)
     return warning(
       `cannot be read: ${unreadable.map((one) => one.path).join(", ")}`,

@@ -46,7 +46,7 @@ export type Findings = {
 
 export type StoreFacts =
   | { readonly type: "none" }
-  | { readonly type: "unusable"; readonly why: string }
+  | { readonly type: "unusable"; readonly why: string; readonly isDamaged: boolean }
   | ({ readonly type: "found"; readonly bytes: number } & StoreLook);
 
 export type ServiceFacts = {

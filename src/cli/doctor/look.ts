@@ -94,7 +94,8 @@ async function storeFacts(context: Context, { store }: Paths): Promise<StoreFact
   try {
     return { type: "found", bytes: statSync(store).size, ...(await context.doors.lookAtStore(store)) };
   } catch (error) {
-    if (error instanceof Fault) return { type: "unusable", why: error.message };
+    if (error instanceof Fault)
+      return { type: "unusable", why: error.message, isDamaged: error.code === "store-foreign" };
     throw error;
   }
 }
