@@ -19,12 +19,14 @@ import { Fault, sentenceOf } from "../../core/fault.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { runningGateway } from "../../services/announce.ts";
 import { type Context, type Copy, pathsOf, show } from "../context.ts";
-import { sizeText } from "../print.ts";
+import { many, sizeText } from "../print.ts";
 
 export async function restore(context: Context): Promise<number> {
   const paths = pathsOf(context);
   const file = resolve(context.given[0] ?? "");
   refuseSource(file, paths);
+  // Whatever is made from here on, the lock among it, is for this user only.
+  process.umask(0o077);
   makeHome(paths.home);
   const lock = acquireLock(paths.lock);
   if (lock.type === "taken") throw await served(paths);
@@ -45,7 +47,7 @@ async function replace(context: Context, { store }: Paths, file: string): Promis
     renameSync(draft, store);
     flush(dirname(store));
     const { openTurns, openItems } = copy;
-    const work = `${openTurns} unfinished turns and ${openItems} unsent messages in it go on at the next start`;
+    const work = `${many(openTurns, "unfinished turn")} and ${many(openItems, "unsent message")} in it go on at the next start`;
     return show(context, { file, store, kept, bytes, openTurns, openItems }, () =>
       [
         `${store} is now what ${file} holds: ${sizeText(bytes)}, whole; ${work}.`,
