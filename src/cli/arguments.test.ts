@@ -61,6 +61,7 @@ const cases: readonly (readonly [string, string])[] = [
   ["turns list --limit many", 'wrong: --limit takes a whole number from 1 on, not "many".'],
   ["gateway run -x", "wrong: There is no option -x here."],
   ["--hom", "wrong: There is no option --hom here. Did you mean `--home`?"],
+  ["--home", "wrong: --home needs a value: --home <folder>."],
   ["turns list --state", "wrong: --state needs a value: --state <state>."],
   ["gateway run --replace=yes", "wrong: --replace takes no value."],
   ["turns show", "wrong: `turns show` needs <turn>."],

@@ -32,6 +32,9 @@ export function readArguments(argv: readonly string[]): Typed {
   const asked = words[0] === "help" ? words.slice(1) : words;
   if (asked.length === 0) {
     const odd = options.find((one) => !Object.hasOwn(everywhere, one.name));
+    const bare = options.find(({ name, value }) => everywhere[name]?.type === "string" && (value ?? "") === "");
+    if (odd === undefined && bare !== undefined)
+      return wrong(`${bare.rawName} needs a value: ${bare.rawName} <${everywhere[bare.name]?.value}>.`, []);
     return odd === undefined
       ? { type: "help", words: [] }
       : wrong(unknownOption(odd.rawName, Object.keys(everywhere)), []);
