@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { Fault, type FaultCode, sentenceOf } from "../core/fault.ts";
+import { shellWord } from "../core/shell.ts";
 import { readToken } from "./auth.ts";
 import type { ErrorReply, Whereabouts } from "./protocol.ts";
 
@@ -62,7 +63,7 @@ export function connectGateway(place: Place): Client {
 }
 
 export function notRunning(home: string, cause?: unknown): Fault {
-  const start = `everturn gateway start --home ${home}`;
+  const start = `everturn gateway start --home ${shellWord(home)}`;
   return new Fault("not-found", `No gateway is running for ${home}. Start one with \`${start}\`.`, cause);
 }
 

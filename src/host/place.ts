@@ -4,6 +4,7 @@
 import { type Stats, accessSync, constants, statSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Fault, sentenceOf } from "../core/fault.ts";
+import { shellWord } from "../core/shell.ts";
 
 /** The nearest thing on the way to the home that exists: the home itself, or the folder that would hold it. */
 export type Ground = {
@@ -56,7 +57,10 @@ export function judgeGround(home: string, { path, isFolder, magic, closed }: Gro
     return new Fault("home-unusable", `The home ${home} ${what}. ${todo}`);
   }
   if (closed === "own")
-    return new Fault("home-unusable", `The home ${home} is closed even to its owner. Open it: \`chmod 700 ${home}\`.`);
+    return new Fault(
+      "home-unusable",
+      `The home ${home} is closed even to its owner. Open it: \`chmod 700 ${shellWord(home)}\`.`,
+    );
   if (closed === "others")
     return new Fault(
       "home-unusable",

@@ -8,6 +8,7 @@ import { userInfo } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { type Environment, environment } from "../config/load.ts";
 import { Fault, sentenceOf } from "../core/fault.ts";
+import { shellWord } from "../core/shell.ts";
 import { type Answer, type Command, type Place, type Service, nameOf } from "./kinds.ts";
 import { launchdService } from "./launchd.ts";
 import { s6Service } from "./s6.ts";
@@ -100,7 +101,7 @@ export function serviceToInstall(all: Here, scope: Scope, isTrial: boolean): Ser
   if (scope === "system" && user.uid !== null && user.uid !== 0 && !isTrial)
     throw new Fault(
       "not-possible",
-      `A service for the whole system can only be installed by its administrator. Try \`sudo everturn gateway install --system --home ${all.home}\`, or leave --system away for a service of ${user.name} alone.`,
+      `A service for the whole system can only be installed by its administrator. Try \`sudo everturn gateway install --system --home ${shellWord(all.home)}\`, or leave --system away for a service of ${user.name} alone.`,
     );
   const [usual, whole, other] = servicesOf(all);
   // A service of root's own session would end with it; nobody means that.
@@ -225,7 +226,7 @@ export function complaint({ program, words, what }: Command, tried: Tried, { use
     return `${first} A task that starts with the machine can only be registered by an administrator: open a terminal as administrator and try again. \`everturn gateway start\` runs the gateway without a task.`;
   const isBusGone = /failed to connect to (?:user scope )?bus|XDG_RUNTIME_DIR.* not (?:defined|set)/i.test(said);
   if (isBusGone && words.includes("--user"))
-    return `${first} There is no session of ${user.name} that systemd knows. Log in as ${user.name} itself instead of changing to that user, or have it kept without a login (\`sudo loginctl enable-linger ${user.name}\`) and try again; or install for the whole system: \`sudo everturn gateway install --system --home ${home}\`.`;
+    return `${first} There is no session of ${user.name} that systemd knows. Log in as ${user.name} itself instead of changing to that user, or have it kept without a login (\`sudo loginctl enable-linger ${user.name}\`) and try again; or install for the whole system: \`sudo everturn gateway install --system --home ${shellWord(home)}\`.`;
   if (/access denied|permission denied|not permitted|authentication (?:is )?required|not privileged/i.test(said))
     return `${first} ${user.name} may not do that; run the same command with sudo, or leave --system away for a service of your own.`;
   if (isBusGone)
