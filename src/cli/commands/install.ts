@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { loadConfig, systemInput } from "../../config/load.ts";
 import { type Paths, pathsIn } from "../../config/paths.ts";
 import { Fault } from "../../core/fault.ts";
+import { shellWord } from "../../core/shell.ts";
 import { killedByStop, readStateFile, writeExitReason } from "../../host/identity.ts";
 import { announceStop, runningGateway } from "../../services/announce.ts";
 import { prepareFolder, shouldAutostart } from "../../services/autostart.ts";
@@ -36,6 +37,7 @@ export async function install(context: Context, all: Here = hereOf(context)): Pr
   const service = serviceToInstall(all, scope, isTrial);
   refuseControlCharacters(placeOf(all, scope));
   const files = service.files(await drainOf(all));
+  if (isTrial) warnOfRefusal(context, all, scope);
   if (isTrial) return showPlan(context, service, { write: files, remove: [], run: service.install });
 
   refuseSecond(all, service);
@@ -128,6 +130,16 @@ export async function autostart(context: Context, all: Here = hereOf(context)): 
 
 // ------------------------------------------------------------------------------------------------- what is refused
 
+/** What would be written can be looked at anywhere; that it could not be used here is said beside it. */
+function warnOfRefusal({ output }: Context, all: Here, scope: Parameters<typeof serviceToInstall>[1]): void {
+  try {
+    serviceToInstall(all, scope, false);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    output.err(`Without --dry-run this would be refused here: ${error.message}`);
+  }
+}
+
 /** Under sudo the usual home is that of root, which is hardly the one that was meant. */
 function refuseGuessedHome(context: Context, { env, home }: Here): void {
   const caller = env["SUDO_USER"] ?? "";
@@ -135,7 +147,7 @@ function refuseGuessedHome(context: Context, { env, home }: Here): void {
   if (caller === "" || caller === "root" || isChosen) return;
   throw new Fault(
     "not-possible",
-    `Under sudo it must be said whose home is meant: add \`--home ~${caller}/.everturn\` for that of ${caller}, or \`--home ${home}\`.`,
+    `Under sudo it must be said whose home is meant: add \`--home ~${caller}/.everturn\` for that of ${caller}, or \`--home ${shellWord(home)}\`.`,
   );
 }
 
