@@ -1,13 +1,14 @@
 // `everturn gateway status`: what the running gateway does; with --deep also how its platforms, store and disk are, who
 // holds the lock, and whether its service is as it should be. The deep look works without a gateway as well.
 
+import { existsSync } from "node:fs";
 import { Fault } from "../../core/fault.ts";
 import type { StatusReply } from "../../control/protocol.ts";
 import { checkLines } from "../commands/doctor.ts";
 import { type Told, checks, examine } from "../doctor/checks.ts";
 import type { Findings } from "../doctor/findings.ts";
 import { lookAround } from "../doctor/look.ts";
-import { type Context, show } from "../context.ts";
+import { type Context, pathsOf, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
 import { livesOf } from "../story.ts";
 import { askStatus } from "./gateway.ts";
@@ -27,6 +28,9 @@ export async function status(context: Context): Promise<number> {
     const found = { state, reason: error.message, ...(deep === null ? {} : { deep }) };
     if (flags["json"] === true) output.out(JSON.stringify(found));
     else for (const text of deepText(context, deep)) output.out(text);
+    // One that ran here before has left its story.
+    if (error.code === "not-found" && existsSync(pathsOf(context).store))
+      throw new Fault("not-found", `${error.message} \`everturn why\` tells how the last one ended.`, error);
     throw error;
   }
 }
