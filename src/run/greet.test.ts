@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Greeting, greeting } from "./greet.ts";
+import type { StopClass } from "../core/recovery.ts";
+import { type Greeting, farewell, greeting } from "./greet.ts";
 
 const usual: Greeting = {
   version: "1.2.3",
@@ -39,4 +40,19 @@ for (const [what, one, has, hasNot] of rows)
     const said = greeting({ ...usual, ...one }).join("\n");
     for (const pattern of has) assert.match(said, pattern);
     for (const pattern of hasNot) assert.doesNotMatch(said, pattern);
+  });
+
+const ends: readonly (readonly [kind: StopClass, interrupted: number | null, says: string])[] = [
+  ["planned", null, "The gateway has stopped: somebody asked."],
+  ["planned", 0, "The gateway has stopped: somebody asked."],
+  ["unexpected", 1, "The gateway has stopped: somebody asked. 1 turn was interrupted, to go on at the next start."],
+  ["fault", 2, "The gateway has stopped: somebody asked. 2 turns were interrupted, to go on at the next start."],
+  ["restart", 2, "The gateway hands over: somebody asked."],
+  ["take-over", 2, "The gateway hands over: somebody asked."],
+];
+
+for (const [kind, interrupted, says] of ends)
+  test(`the last word of a ${kind} stop with ${interrupted ?? "no"} interrupted`, () => {
+    const phases = interrupted === null ? [] : [{ name: "park", ms: 1, facts: { interrupted } }];
+    assert.equal(farewell({ intent: { class: kind, by: "cli", reason: "somebody asked" }, phases }), says);
   });

@@ -1,5 +1,7 @@
-// What a gateway says when it is running: where it is, and how to get in. Only somebody who sits there, or reads what this
+// What a gateway says when it is running and when it has ended: where it is, how to get in, what goes on later. Only somebody who sits there, or reads what this
 // very process prints, is shown the access link; under a supervisor it would stay in a journal for others to read. Pure.
+
+import type { Ending } from "../ports/gateway.ts";
 
 export type Greeting = {
   readonly version: string;
@@ -43,6 +45,15 @@ export function greeting(one: Greeting): readonly string[] {
     ...(one.blackoutMs === null ? [] : [`Took over in ${one.blackoutMs} ms.`]),
     ...(rest.length > 0 ? [`Goes on with what the last run left: ${rest.join(" and ")}.`] : []),
   ];
+}
+
+/** The last word; whoever goes on has its own first one. */
+export function farewell({ intent, phases }: Pick<Ending, "intent" | "phases">): string {
+  if (intent.class === "restart" || intent.class === "take-over") return `The gateway hands over: ${intent.reason}.`;
+  const interrupted = phases.find(({ name }) => name === "park")?.facts?.["interrupted"];
+  const rest = typeof interrupted === "number" && interrupted > 0 ? interrupted : 0;
+  const goesOn = rest === 0 ? "" : ` ${count(rest, "turn was", "turns were")} interrupted, to go on at the next start.`;
+  return `The gateway has stopped: ${intent.reason}.${goesOn}`;
 }
 
 function count(n: number, one: string, many = `${one}s`): string {

@@ -24,6 +24,7 @@ import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlit
 import { realWorld } from "../world.ts";
 import { type Asks, type Revoked, watchAsks } from "./asks.ts";
 import { codeOf, finalWrites } from "./end.ts";
+import { farewell } from "./greet.ts";
 import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./handover.ts";
@@ -135,7 +136,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
     control.close(),
     noteCode(parts, store, expected),
   ]);
-  if (ending.intent.by === "fault") output.err(`The gateway stopped: ${ending.intent.reason}.`);
+  (ending.intent.by === "fault" ? output.err : output.out)(farewell(ending));
   const code = codeOf(ending, supervisor, back);
   if (code !== expected) await noteCode(parts, store, code);
   return code;
