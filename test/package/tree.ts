@@ -31,9 +31,8 @@ if (order === "die") { process.removeAllListeners(value); process.kill(process.p
 if (order === "hand-over") {
   const patience = process.env.EVERTURN_SUCCESSOR;
   process.on("message", (message) => {
-    // That the one before has ended is nothing to this one.
-    if (message.everturn === "left") return;
     tell("heard " + JSON.stringify(message));
+    // That the one before has ended is nothing to this one.
     if (message.everturn === "left") return;
     process.exit(message.everturn === "loaded" ? 0 : 5);
   });
