@@ -5,7 +5,13 @@ import { existsSync } from "node:fs";
 import type { Paths } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { Ended } from "../../host/ending.ts";
-import { type ProcessIdentity, readStateFile, writeDesiredState } from "../../host/identity.ts";
+import {
+  killedByStop,
+  type ProcessIdentity,
+  readStateFile,
+  writeDesiredState,
+  writeExitReason,
+} from "../../host/identity.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { removeMarker } from "../../host/markers.ts";
 import { announceStop, runningGateway } from "../../services/announce.ts";
@@ -88,8 +94,11 @@ async function endOne(context: Context, scene: Scene, target: ProcessIdentity, v
       "not-possible",
       `The gateway (pid ${target.pid}) has ended, but its supervisor was not told to leave it down and may start it again. ${refused}`,
     );
-  // One that was killed cannot put its marker away.
-  if (ended.type === "forced") await removeMarker(scene.paths.plannedStop);
+  if (ended.type !== "forced") return ended;
+  // One that was killed can neither put its marker away nor say how it ended.
+  await removeMarker(scene.paths.plannedStop);
+  await writeExitReason(scene.paths.state, killedByStop);
+  await giveTo(scene.paths.state, scene.all.owner);
   return ended;
 }
 
