@@ -1,9 +1,10 @@
-// `npm run sim:mutants [-- words of a fault]`: plants each fault in a copy of the sources and lets the suites loose on it. A fault that no
-// suite finds means that the suites are too weak, and fails the run.
+// `npm run sim:mutants [-- words of a fault]`: plants each fault in a copy of the sources and lets the suites loose on it,
+// as many at a time as there are processors. A fault that no suite finds means that the suites are too weak, and fails
+// the run.
 
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Mutant, mutants } from "./faults.ts";
 
@@ -28,41 +29,54 @@ function plant(mutant: Mutant | null): string {
   return folder;
 }
 
+function passes(folder: string, suite: string): Promise<boolean> {
+  const words = ["--test", "--test-reporter=dot", join(folder, "test", `${suite}.test.ts`)];
+  const run = spawn(process.execPath, words, { cwd: folder, timeout: limitMs, stdio: "ignore" });
+  return new Promise((found, fail) => run.once("error", fail).once("exit", (code) => found(code === 0)));
+}
+
 /** The first suite that fails, or null. */
-function firstToFail(folder: string, by: string | undefined): string | null {
+async function firstToFail(folder: string, by: string | undefined): Promise<string | null> {
   const order = by === undefined ? suites : [by, ...suites.filter((suite) => suite !== by)];
-  for (const suite of order) {
-    const file = join(folder, "test", `${suite}.test.ts`);
-    const run = spawnSync(process.execPath, ["--test", "--test-reporter=dot", file], { cwd: folder, timeout: limitMs });
-    if (run.status !== 0) return suite;
-  }
+  for (const suite of order) if (!(await passes(folder, suite))) return suite;
   return null;
 }
 
-function trial(mutant: Mutant | null): { readonly caughtBy: string | null; readonly seconds: number } {
+type Trial = { readonly caughtBy: string | null; readonly seconds: number };
+
+async function trial(mutant: Mutant | null): Promise<Trial> {
   const folder = plant(mutant);
   const from = performance.now();
   try {
-    const caughtBy = firstToFail(folder, mutant?.by);
+    const caughtBy = await firstToFail(folder, mutant?.by);
     return { caughtBy, seconds: (performance.now() - from) / 1_000 };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
+}
+
+function report(mutant: Mutant, { caughtBy, seconds }: Trial): void {
+  const found = caughtBy === null ? "NOT FOUND" : `found by ${caughtBy}`;
+  console.log(`${mutant.name.padEnd(46)} ${found} (${seconds.toFixed(0)} s)`);
 }
 
 const [only] = process.argv.slice(2);
 const chosen = mutants.filter(({ name }) => only === undefined || name.includes(only));
-const sound = trial(null);
-console.log(
-  `no fault planted: ${sound.caughtBy === null ? "all suites pass" : `${sound.caughtBy} FAILS`} (${sound.seconds.toFixed(0)} s)`,
-);
-let missed = sound.caughtBy === null ? 0 : 1;
-for (const mutant of chosen) {
-  const { caughtBy, seconds } = trial(mutant);
-  if (caughtBy === null) missed++;
-  console.log(
-    `${mutant.name.padEnd(46)} ${caughtBy === null ? "NOT FOUND" : `found by ${caughtBy}`} (${seconds.toFixed(0)} s)`,
-  );
+const waiting = [...chosen];
+let missed = 0;
+
+async function work(): Promise<void> {
+  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+    const result = await trial(mutant);
+    if (result.caughtBy === null) missed++;
+    report(mutant, result);
+  }
 }
+
+// A suite that fails without any fault would find them all.
+const sound = await trial(null);
+const verdict = sound.caughtBy === null ? "all suites pass" : `${sound.caughtBy} FAILS`;
+console.log(`no fault planted: ${verdict} (${sound.seconds.toFixed(0)} s)`);
+await Promise.all(Array.from({ length: availableParallelism() }, work));
 console.log(`${chosen.length} faults planted, ${missed} not found`);
-process.exit(missed === 0 ? 0 : 1);
+process.exit(missed === 0 && sound.caughtBy === null ? 0 : 1);

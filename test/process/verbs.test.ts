@@ -289,6 +289,7 @@ for (const kind of supervisors)
       const place = join(scan, unit.replace(/\.service$/, ""));
       mkdirSync(place, { recursive: true });
       writeFileSync(join(place, "run"), "");
+      program(bin, "s6-svscanctl", home, log, "");
       program(bin, "s6-svstat", home, log, 'console.log("true");');
       program(bin, "s6-svc", home, log, `note("s6-svc " + words); ${end}`);
     }
