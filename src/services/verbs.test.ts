@@ -11,7 +11,7 @@ import type { Command } from "./kinds.ts";
 import { type Here, carryOut, complaint, findService, passOn, placeOf, serviceToInstall, servicesOf } from "./verbs.ts";
 
 const ann = { name: "ann", uid: 1000, home: "/home/ann" };
-const root = { name: "root", uid: 0, home: "/var/root" };
+const root = { name: "root", uid: 0, home: "/var/admin" };
 const usual: Here = {
   system: "linux",
   home: "/home/ann/.everturn",
@@ -52,7 +52,7 @@ table(
         ...usual,
         user: root,
         owner: root,
-        home: "/var/root/.everturn",
+        home: "/var/admin/.everturn",
         ...on("/etc/systemd/system/everturn.service"),
       },
       kind: "systemd-system",
