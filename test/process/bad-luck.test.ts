@@ -72,7 +72,7 @@ test("unknown keys, wrong types and missing secrets: all faults at once, each wi
       /line 8: recovery\.afterCrash .*AFTER_CRASH.*; /,
       /line 9: log\.level must be debug, info, warn or error, but is 3; /,
       /line 10: memory is not known; remove it; known here: /,
-      /EVERTURN_LOG__LEVL: log\.levl is not known; did you mean level\?/,
+      /EVERTURN_LOG__LEVL: log\.levl is not known; did you mean EVERTURN_LOG__LEVEL\?/,
     ],
     { EVERTURN_LOG__LEVL: "info" },
   );
