@@ -128,16 +128,12 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 function unusable(error: NodeJS.ErrnoException, host: string, port: number): Fault {
   const place = `${host}:${port}`;
-  const todo = "Set `control.port` in config.yaml, or EVERTURN_CONTROL__PORT, to another port (0 takes any free one).";
+  const todo = "set `control.port` in config.yaml, or EVERTURN_CONTROL__PORT, to another port (0 takes any free one).";
   switch (error.code) {
     case "EADDRINUSE":
-      return new Fault(
-        "port-unusable",
-        `Another program already uses ${place}. Stop it, or choose another port. ${todo}`,
-        error,
-      );
+      return new Fault("port-unusable", `Another program already uses ${place}. Stop it, or ${todo}`, error);
     case "EACCES":
-      return new Fault("port-unusable", `This user may not use ${place}. ${todo}`, error);
+      return new Fault("port-unusable", `This user may not use ${place}; ${todo}`, error);
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return new Fault(
@@ -146,6 +142,6 @@ function unusable(error: NodeJS.ErrnoException, host: string, port: number): Fau
         error,
       );
     default:
-      return new Fault("port-unusable", `${place} cannot be used: ${error.message}. ${todo}`, error);
+      return new Fault("port-unusable", `${place} cannot be used (${error.message}); ${todo}`, error);
   }
 }

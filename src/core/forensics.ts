@@ -67,7 +67,7 @@ export function signalNumber(signal: unknown, numbers: Readonly<Record<string, n
   return typeof signal === "string" && Object.hasOwn(numbers, signal) ? (numbers[signal] ?? null) : null;
 }
 
-// ----------------------------------------------------------------------------------------------------- log and JSON
+// ------------------------------------------------------------------------------------------------------------- log
 
 /** One line to be scanned by eye; the command line of the parent comes last, because it may hold anything. */
 export function toLogLine(snapshot: Snapshot): string {
@@ -101,43 +101,6 @@ function word(text: string): string {
 
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
-}
-
-/** Valid JSON whatever the value holds: what cannot be told is told as text. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(plain(value, [])) ?? "null";
-}
-
-const deepest = 8;
-
-function plain(value: unknown, above: readonly object[]): unknown {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-    case "undefined":
-      return value;
-    case "number":
-      return Number.isFinite(value) ? value : String(value);
-    case "object":
-      return value === null ? null : plainObject(value, above);
-    default:
-      return textOf(value);
-  }
-}
-
-function plainObject(value: object, above: readonly object[]): unknown {
-  if (above.includes(value) || above.length >= deepest) return "[…]";
-  const inside = [...above, value];
-  try {
-    if (Array.isArray(value)) return Array.from(value, (one: unknown) => plain(one, inside) ?? null);
-    // Anything but a plain record has a text of its own: a date, an error, an address.
-    const shape: unknown = Object.getPrototypeOf(value);
-    if (shape !== Object.prototype && shape !== null) return textOf(value);
-    return Object.fromEntries(Object.keys(value).map((key) => [key, plain(Reflect.get(value, key), inside)]));
-  } catch (error) {
-    // A getter or a proxy that refuses.
-    return `[unreadable: ${textOf(error)}]`;
-  }
 }
 
 function textOf(value: unknown): string {

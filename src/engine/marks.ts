@@ -3,7 +3,7 @@
 
 import type { Change } from "../core/change.ts";
 import type { StopClass } from "../core/recovery.ts";
-import { markResume, resumeReason } from "../core/resume.ts";
+import { clearResume, markResume, resumeReason } from "../core/resume.ts";
 import type { Session } from "../core/session.ts";
 import type { Parts } from "./parts.ts";
 import type { Running } from "./turns/run.ts";
@@ -50,7 +50,8 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
 
 /** What the end of a turn takes off its session; the mark stays for a turn that still waits to go on. */
 export async function unmark({ store }: Parts, session: Session): Promise<readonly Change[]> {
-  if (session.resume === null) return [];
+  const cleared = clearResume(session);
+  if (cleared === null) return [];
   const waits = (await store.readyTurns(session.id)).some(({ now }) => now.state === "parked");
-  return waits ? [] : [{ put: "resume", session: session.id, resume: null }];
+  return waits ? [] : [{ put: "resume", session: session.id, resume: cleared.resume }];
 }

@@ -61,7 +61,7 @@ export const systemLookout: Lookout = {
   sleep: (ms) => pause(ms),
 };
 
-export function isProcessNumber(pid: number): boolean {
+function isProcessNumber(pid: number): boolean {
   // 0 and negative numbers are groups of processes to the system, our own among them.
   return Number.isSafeInteger(pid) && pid > 0;
 }

@@ -42,7 +42,7 @@ export type Found =
 export type Judgement = "self" | "other" | "stale" | "unreadable" | "absent";
 
 /** A marker that does not name both number and start time is believed no longer than this. */
-export const markerAgeMaxMs = 60_000;
+const markerAgeMaxMs = 60_000;
 
 /**
  * Whom a marker means. Number and start time together are proof at any age. A number alone may have been given to

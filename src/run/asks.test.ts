@@ -16,6 +16,8 @@ import { newMarker, writeMarker } from "../host/markers.ts";
 import { redactor } from "../log/redact.ts";
 import { watchAsks } from "./asks.ts";
 
+const hide = redactor([process.argv0]).facts;
+
 function watched(t: TestContext, drainMs = 0) {
   const home = mkdtempSync(join(tmpdir(), "everturn-asks-"));
   t.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
@@ -29,7 +31,7 @@ function watched(t: TestContext, drainMs = 0) {
     self,
     env: {},
     drainMs,
-    hide: redactor([process.argv0]).facts,
+    hide,
     overdue: (intent) => void late.push(intent),
   });
   t.after(() => asks.off());
@@ -104,6 +106,24 @@ test("what is kept of the moment holds no secret that stood on a command line", 
   answer();
   process.emit("SIGTERM", "SIGTERM");
   assert.ok(!JSON.stringify(asked[0]?.context).includes(process.argv0));
+});
+
+test("S49 S50 what is kept is JSON that gives back pid and signal, whatever else it was made of", (t) => {
+  const { answer, asked } = watched(t);
+  answer();
+  process.emit("SIGTERM", "SIGTERM");
+  const [{ context } = assert.fail()] = asked;
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  const refuse = () => {
+    throw new Error("closed");
+  };
+  const odd = [undefined, 1n, Number.NaN, Symbol("s"), refuse, cycle, new Proxy({}, { ownKeys: refuse, get: refuse })];
+  for (const content of odd) {
+    const kept = hide({ ...context, takeover_marker: { content, for_self: false } });
+    const back = JSON.parse(JSON.stringify(kept)) as { readonly pid: number; readonly signal: string };
+    assert.deepEqual([back.pid, back.signal], [process.pid, "SIGTERM"], typeof content);
+  }
 });
 
 test("a restart is known by its signal although that is long over when the stop begins", (t) => {

@@ -6,6 +6,7 @@ import { readFile, rm } from "node:fs/promises";
 import type { Paths } from "../config/paths.ts";
 import { sentenceOf } from "../core/fault.ts";
 import { type StopIntent, type SupervisorKind, exitCodeOf } from "../core/lifecycle.ts";
+import { isAskedInside } from "../core/notice.ts";
 import { replaceFile } from "../host/files/draft.ts";
 import { type ProcessIdentity, readStateFile } from "../host/identity.ts";
 import { judgeMarker, markerKinds, readMarkerNow, removeMarker } from "../host/markers.ts";
@@ -126,8 +127,8 @@ function isFenced(intent: StopIntent): boolean {
 }
 
 /** Who asked in a chat is answered there; of any other restart the homes hear when it is over. */
-export function owesNotice(intent: StopIntent): boolean {
-  return intent.class === "restart" && intent.by !== "chat" && intent.by !== "tool";
+function owesNotice(intent: StopIntent): boolean {
+  return intent.class === "restart" && !isAskedInside(intent);
 }
 
 /** `.restart_pending.json`: which restart the next start tells of. */
