@@ -1,0 +1,44 @@
+// What is thought of something a tool is about to do, and the places that thought depends on. Pure.
+// A judgement is the reason to ask a person first; it is no wall. What must hold against a program that was written to
+// deceive is held by the sandbox.
+
+export type Judgement =
+  | { readonly level: "plain" }
+  /** `why` is part of a sentence: "it deletes a folder". */
+  | { readonly level: "dangerous"; readonly why: string }
+  /** Not done under any policy. */
+  | { readonly level: "forbidden"; readonly why: string };
+
+/** Where things are. All paths are absolute, with links resolved by whoever knows the disk. */
+export type Places = {
+  /** What the agent may change as it likes. */
+  readonly workspace: string;
+  /** The gateway's own folder. The workspace may be inside of it. */
+  readonly home: string;
+  /** The user's own folder, or null where the system knows none. */
+  readonly userHome: string | null;
+  /** Further folders that may be written as the workspace may, such as one for temporary files. */
+  readonly writable?: readonly string[];
+};
+
+/** Where and how a command would run. */
+export type CommandPlaces = Places & {
+  readonly cwd: string;
+  /** It can change nothing but the workspace and reaches no network. Scripts then run without a word. */
+  readonly isSandboxed?: boolean;
+  /** The gateway's own process, which no command may end. */
+  readonly pid?: number;
+};
+
+export const plain: Judgement = { level: "plain" };
+export const dangerous = (why: string): Judgement => ({ level: "dangerous", why });
+export const forbidden = (why: string): Judgement => ({ level: "forbidden", why });
+
+const weights: Readonly<Record<Judgement["level"], number>> = { plain: 0, dangerous: 1, forbidden: 2 };
+
+/** The gravest of them; of two alike the first, whose reason is what a reader meets first. */
+export function worst(judgements: Iterable<Judgement>): Judgement {
+  let found = plain;
+  for (const one of judgements) if (weights[one.level] > weights[found.level]) found = one;
+  return found;
+}

@@ -1,0 +1,76 @@
+// The judgement of one path that is to be read or written. Pure: whoever asks has resolved it, links included.
+
+import { posix } from "node:path";
+import { type Judgement, type Places, dangerous, forbidden, plain } from "./judgement.ts";
+import { globsSecret, isSecret } from "./secrets.ts";
+
+export type PathUse = "read" | "write";
+
+/** Parts of the gateway's folder that may be read: what users sent, and what commands said. */
+const openParts = new Set(["files", "jobs"]);
+/** Written here, a file does not stay: these are ways to speak, not places. */
+const streams = /^\/dev\/(?:null|zero|full|tty|stdin|stdout|stderr|random|urandom|fd\/\d+)$/;
+const system =
+  /^\/(?:private\/)?etc\/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d|pam\.d|fstab|ld\.so\.preload|crypttab)-?(?:\/|$)/i;
+const machine = /^\/(?:boot|proc|sys|efi)(?:\/|$)|^\/(?:bin|sbin|lib|lib64|usr|etc|var|dev|System|Library)?\/?$/;
+
+/** `path` is absolute and resolved. */
+export function judgePath(path: string, use: PathUse, places: Places): Judgement {
+  const clean = tidy(path);
+  const own = ownPart(clean, places);
+  if (own !== null) return judgeOwn(own, use);
+  if (use === "read") {
+    return isSecret(clean) || globsSecret(clean) ? dangerous(`it reads ${clean}, which may hold secrets`) : plain;
+  }
+  if (streams.test(clean)) return plain;
+  if (isInside(clean, places.workspace)) return judgeWorkspaceWrite(clean, places.workspace);
+  if (system.test(clean)) return forbidden(`it would change ${clean}, which decides who may use this machine`);
+  if (clean.startsWith("/dev/")) return forbidden(`it would write to the device ${clean}`);
+  if (machine.test(clean)) return forbidden(`it would change ${clean}, which the machine itself needs`);
+  if (places.writable?.some((folder) => isInside(clean, folder)) === true) return plain;
+  return dangerous(`it writes to ${clean}, which is outside of the workspace`);
+}
+
+/** What is written there runs later, when nobody is asked. */
+function judgeWorkspaceWrite(path: string, workspace: string): Judgement {
+  const inside = path.slice(tidy(workspace).length);
+  return /\/\.git\/(?:hooks(?:\/|$)|config$)/.test(inside)
+    ? dangerous(`it changes ${inside.slice(1)}, which git runs by itself`)
+    : plain;
+}
+
+function judgeOwn(part: string, use: PathUse): Judgement {
+  const first = part.split("/", 1)[0] ?? "";
+  if (use === "read" && openParts.has(first)) return plain;
+  if (use === "read" && first === "logs") return dangerous("it reads the logs of the gateway");
+  const shown = part === "" ? "the gateway's own folder" : `${part} of the gateway's own folder`;
+  return forbidden(`it would ${use === "read" ? "read" : "change"} ${shown}`);
+}
+
+/** The path below the gateway's folder when it is the gateway's own; null for the workspace and everything else. */
+export function ownPart(path: string, places: Places): string | null {
+  if (isInside(path, places.workspace)) return null;
+  const home = tidy(places.home);
+  // Some disks do not tell capitals apart, so neither does this.
+  if (!isInside(path.toLowerCase(), home.toLowerCase())) return null;
+  return path.slice(home.length).replace(/^\/+/, "");
+}
+
+/** Reading all of it would read secrets or the gateway's own files: it is the folder they are in. */
+export function holdsSecrets(path: string, places: Places): boolean {
+  if (isInside(path, places.workspace)) return false;
+  const held = [places.home, ...(places.userHome === null ? [] : [places.userHome]), "/etc"];
+  return held.some((one) => isInside(one, path));
+}
+
+export function isInside(path: string, folder: string): boolean {
+  const outer = tidy(folder);
+  const inner = tidy(path);
+  return inner === outer || inner.startsWith(outer === "/" ? "/" : `${outer}/`);
+}
+
+/** With slashes, without dots and a slash at its end. */
+export function tidy(path: string): string {
+  const clean = posix.normalize(path.replaceAll("\\", "/").replace(/^\/+/, "/"));
+  return clean.length > 1 ? clean.replace(/\/+$/, "") : clean;
+}
