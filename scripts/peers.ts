@@ -1,0 +1,113 @@
+// The real programs that the agent lane talks to: MCP servers and an ACP agent. They are large and not ours, so they are no
+// dependencies; this installs the named ones, or all, below a folder that the caller keeps as long as it likes.
+// Usage: node scripts/peers.ts <folder> [name...]; prints one line `name path` each, and fails when one cannot be had.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+type Peer = {
+  readonly package: string;
+  readonly version: string;
+  /** What is started, below node_modules. */
+  readonly entry: string;
+};
+
+export const peers: Readonly<Record<string, Peer>> = {
+  "server-everything": {
+    package: "@modelcontextprotocol/server-everything",
+    version: "2026.8.31",
+    entry: "@modelcontextprotocol/server-everything/dist/index.js",
+  },
+  "server-filesystem": {
+    package: "@modelcontextprotocol/server-filesystem",
+    version: "2026.8.31",
+    entry: "@modelcontextprotocol/server-filesystem/dist/index.js",
+  },
+  opencode: {
+    package: "opencode-linux-x64",
+    version: "1.18.34",
+    entry: "opencode-linux-x64/bin/opencode",
+  },
+};
+
+const attempts = 3;
+const attemptMs = 180_000;
+
+/** Where an installed peer is started; null when it is not in that folder. Written last, the mark proves it is whole. */
+export function peerIn(folder: string | undefined, name: string): string | null {
+  const peer = peers[name];
+  if (folder === undefined || folder === "" || peer === undefined) return null;
+  return existsSync(markOf(folder, name, peer)) ? entryOf(folder, name, peer) : null;
+}
+
+function entryOf(folder: string, name: string, peer: Peer): string {
+  return join(resolve(folder), name, "node_modules", peer.entry);
+}
+
+function markOf(folder: string, name: string, peer: Peer): string {
+  return join(resolve(folder), name, `installed-${peer.version}`);
+}
+
+async function install(folder: string, name: string, peer: Peer): Promise<string> {
+  const place = join(resolve(folder), name);
+  for (let attempt = 1; ; attempt++) {
+    mkdirSync(place, { recursive: true });
+    // Without a package.json of its own, npm would look for one further up.
+    writeFileSync(join(place, "package.json"), '{ "private": true }\n');
+    const wrong = await npmInstall(place, `${peer.package}@${peer.version}`);
+    if (wrong === null && existsSync(entryOf(folder, name, peer))) {
+      writeFileSync(markOf(folder, name, peer), "");
+      return entryOf(folder, name, peer);
+    }
+    rmSync(place, { recursive: true, force: true });
+    const why = wrong ?? `it has no ${peer.entry}`;
+    if (attempt === attempts) throw new Error(`${name} cannot be installed: ${why}`);
+    process.stderr.write(`${name}: ${why}; once more\n`);
+  }
+}
+
+/** Null when it went well, else why not. */
+function npmInstall(place: string, what: string): Promise<string | null> {
+  const words = [
+    "install",
+    "--no-audit",
+    "--no-fund",
+    "--no-package-lock",
+    "--ignore-scripts",
+    "--prefix",
+    place,
+    what,
+  ];
+  return new Promise((done) => {
+    const npm = spawn("npm", words, { cwd: place, stdio: ["ignore", "ignore", "pipe"], timeout: attemptMs });
+    let said = "";
+    npm.stderr.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-2_000)));
+    npm.on("error", (error) => done(error.message));
+    npm.on("close", (code, signal) => done(code === 0 ? null : `npm ended with ${code ?? signal}: ${said.trim()}`));
+  });
+}
+
+async function main([folder, ...names]: readonly string[]): Promise<number> {
+  if (folder === undefined) {
+    process.stderr.write("Usage: node scripts/peers.ts <folder> [name...]\n");
+    return 2;
+  }
+  for (const name of names.length === 0 ? Object.keys(peers) : names) {
+    const peer = peers[name];
+    if (peer === undefined) {
+      process.stderr.write(`There is no peer ${name}; there are ${Object.keys(peers).join(", ")}.\n`);
+      return 2;
+    }
+    mkdirSync(dirname(join(resolve(folder), name)), { recursive: true });
+    try {
+      process.stdout.write(`${name} ${peerIn(folder, name) ?? (await install(folder, name, peer))}\n`);
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,36 @@
+// What the ACP backend is given. The composition imports this alone; the protocol is loaded at the first turn.
+
+import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Facts, LogLevel } from "../../ports/world.ts";
+
+export type AcpOptions = {
+  /** The agent's program and its words, as `["opencode", "acp"]`. */
+  readonly command: readonly string[];
+  /** For the agent alone, on top of `environment`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the agent may see of our environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The folder it works in; absolute. */
+  readonly workspace: string;
+  /** Starts a program in a group of its own that a stop of the gateway ends. */
+  readonly spawn: (program: string, words: readonly string[], options: SpawnOptions) => ChildProcess;
+  readonly log: (level: LogLevel, what: string, facts?: Facts) => void;
+  /** Where files of users are; absent, they are only named. */
+  readonly blobs?: Pick<Blobs, "read" | "path">;
+  /** Our own, told to the agent. */
+  readonly version?: string;
+  readonly pace?: Partial<AcpPace>;
+};
+
+/** All that waits, in milliseconds. */
+export type AcpPace = {
+  /** From the start of the program to its answer to `initialize`, and for a session to be made or loaded. */
+  readonly connectMs: number;
+  /** How long a cancelled prompt may take to end before the agent counts as hung and is ended. */
+  readonly cancelMs: number;
+  readonly retryMinMs: number;
+  readonly retryMaxMs: number;
+};
+
+export const acpPace: AcpPace = { connectMs: 60_000, cancelMs: 10_000, retryMinMs: 1_000, retryMaxMs: 300_000 };
