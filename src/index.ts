@@ -25,13 +25,17 @@ export type { InDoubtPolicy, ItemState, OutboxItem, SendResult } from "./core/ou
 export { toParts } from "./core/parts.ts";
 
 // For agents and tools
-export type { Agent, AgentJob, Step } from "./ports/agent.ts";
-export type { Tool, ToolContext } from "./ports/tool.ts";
-export type { Entry, ToolCall, ToolEffect, ToolResult, Wake } from "./core/journal.ts";
+export type { Agent, AgentJob, Models, Step, Summary } from "./ports/agent.ts";
+export type { Rule, Verdict } from "./core/approval.ts";
+export type { Memory, Recalled } from "./core/memory.ts";
+export type { Budget, Spent, Usage } from "./core/usage.ts";
+export type { Tool, ToolContext, VetContext } from "./ports/tool.ts";
+export type { Entry, ToolCall, ToolEffect, ToolResult, Wish } from "./core/journal.ts";
 
 // For stores
 export type {
   Archive,
+  AskedLine,
   Counts,
   EntryLine,
   ItemFilter,
@@ -39,6 +43,8 @@ export type {
   SessionLine,
   Store,
   TurnFilter,
+  UsageFilter,
+  UsageLine,
 } from "./ports/store.ts";
 export type { Change, CommitResult } from "./core/change.ts";
 export { type Boot, type BootStory, type Phase, type StopFacts, newBoot } from "./core/recovery.ts";

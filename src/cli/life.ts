@@ -19,6 +19,12 @@ export function describeEntry(entry: Entry): Described {
       return { what: "tool ended", detail: `${entry.call}: ${resultText(entry.result)}` };
     case "asked":
       return { what: "asked", detail: `${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
+    case "call-asked": {
+      const what = entry.kind === "approval" ? "approval asked" : "asked";
+      return { what, detail: `${entry.call}: ${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
+    }
+    case "compacted":
+      return { what: "compacted", detail: `messages up to ${entry.upTo}, ${entry.entries} entries of this turn` };
     case "answered":
       return {
         what: "was answered",

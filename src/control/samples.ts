@@ -122,6 +122,10 @@ export const archive: Archive = {
     items: { pending: 3, sending: 0, "in-doubt": 0, dead: 0 },
     timers: 4,
   }),
+  recall: async () => [],
+  asked: async () => [],
+  rules: async () => [],
+  usage: async () => [],
   lastBoots: async () => [],
   backup: () => Promise.reject(new Fault("not-possible", "only a sample")),
 };

@@ -1,6 +1,8 @@
 // Every write the system can make. A commit is a list of these, all or none: a value that can be printed, counted,
 // compared, and cut in half by a test. `check` changes nothing; it refuses the commit when the world has moved on.
 
+import type { Memory } from "./memory.ts";
+import type { Rule } from "./approval.ts";
 import type { BootId, Instant, SessionId, TurnId } from "./ids.ts";
 import type { Entry } from "./journal.ts";
 import type { NewMessage } from "./message.ts";
@@ -9,6 +11,7 @@ import type { BootStory, StopFacts } from "./recovery.ts";
 import type { Resume, Session } from "./session.ts";
 import type { Timer } from "./timer.ts";
 import type { Turn } from "./turn.ts";
+import type { Usage } from "./usage.ts";
 
 export type Change =
   /** The turn is still at this version and its session still under this fence. */
@@ -54,6 +57,25 @@ export type Change =
   | { readonly put: "ready"; readonly boot: BootId; readonly at: Instant }
   /** Adds to what is told about a life; what was told before stays. */
   | { readonly put: "story"; readonly boot: BootId; readonly story: BootStory }
+  /** Inserts when absent. */
+  | { readonly put: "rule"; readonly rule: Rule }
+  | { readonly drop: "rule"; readonly id: string }
+  /** Inserts when absent, so that a repeat changes nothing. */
+  | { readonly put: "memory"; readonly memory: Memory }
+  | { readonly drop: "memory"; readonly id: string; readonly scope: string }
+  /** What a conversation said up to a message, in short; replaces the one before. */
+  | {
+      readonly put: "summary";
+      readonly session: SessionId;
+      readonly upTo: number;
+      readonly text: string;
+      readonly at: Instant;
+    }
+  | { readonly put: "model"; readonly session: SessionId; readonly model: string | null }
+  /** Adds to what a conversation has used on a day. */
+  | { readonly put: "usage"; readonly day: string; readonly session: SessionId; readonly usage: Usage }
+  /** What was said in the turn no longer belongs to the conversation's memory; the transcript keeps it. */
+  | { readonly put: "undone"; readonly session: SessionId; readonly turn: TurnId }
   /** Something small to remember, by name. */
   | { readonly put: "fact"; readonly name: string; readonly value: string };
 

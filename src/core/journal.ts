@@ -2,8 +2,9 @@
 // death without repeating a finished step. Nothing needed for that lives outside these entries and the turn row.
 
 import { Bug, type Instant } from "./ids.ts";
-import type { Inbound } from "./message.ts";
+import type { FileRef, Inbound } from "./message.ts";
 import type { ResumeReason } from "./session.ts";
+import type { Usage } from "./usage.ts";
 
 /**
  * What a crash between beginning and end of a call allows.
@@ -13,11 +14,23 @@ export type ToolEffect = "pure" | "keyed" | "checkable" | "once";
 
 export type ToolCall = { readonly call: string; readonly tool: string; readonly input: unknown };
 
-/** A wake-up a tool asks for; stored in one commit with the tool's result. */
-export type Wake = { readonly at: Instant; readonly text: string };
+/** What a tool wants done in the very commit that stores its result: so it happens once, whatever dies. */
+export type Wish =
+  /** A message to this conversation at that time. */
+  | { readonly type: "wake"; readonly at: Instant; readonly text: string }
+  | { readonly type: "remember"; readonly text: string }
+  | { readonly type: "forget"; readonly memory: string }
+  /** Something for the user before the answer is finished. */
+  | { readonly type: "send"; readonly text: string; readonly files: readonly FileRef[] };
 
 export type ToolResult =
-  | { readonly type: "ok"; readonly output: unknown; readonly wake?: Wake }
+  | {
+      readonly type: "ok";
+      readonly output: unknown;
+      readonly wishes?: readonly Wish[];
+      /** Written by strangers: it may try to give orders, so what is dangerous needs approval while it is in the turn. */
+      readonly outside?: true;
+    }
   | { readonly type: "failed"; readonly why: string }
   | { readonly type: "unknown"; readonly why: string };
 
@@ -29,10 +42,38 @@ export type Said = {
   readonly final: boolean;
   /** Whatever the agent needs back to continue; opaque to us. */
   readonly data?: unknown;
+  readonly usage?: Usage;
+};
+
+/** A call that waits for its user: to be allowed, or for the words that are its result. */
+export type CallAsked = {
+  readonly type: "call-asked";
+  readonly question: string;
+  readonly call: string;
+  readonly kind: "approval" | "question";
+  readonly text: string;
+  readonly choices: readonly string[];
+  /** What exactly is allowed: a digest of all that the call would do. If it is another by then, it is asked again. */
+  readonly bound: string;
+  /** What a rule would allow from then on; null where none is possible. */
+  readonly subject: string | null;
+};
+
+/** Everything before is told by the summary from now on; the originals stay where they are. */
+export type Compacted = {
+  readonly type: "compacted";
+  readonly summary: string;
+  /** So many entries of this journal are in it. */
+  readonly entries: number;
+  /** Messages of the conversation up to this number are in it. */
+  readonly upTo: number;
+  readonly usage?: Usage;
 };
 
 export type Entry =
   | Said
+  | Compacted
+  | CallAsked
   | { readonly type: "tool-begun"; readonly call: string; readonly effect: ToolEffect }
   | { readonly type: "tool-ended"; readonly call: string; readonly result: ToolResult }
   | { readonly type: "asked"; readonly question: string; readonly text: string; readonly choices: readonly string[] }

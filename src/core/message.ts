@@ -10,7 +10,13 @@ export type Address = {
   readonly thread?: string;
 };
 
-export type FileRef = { readonly name: string; readonly mime: string; readonly blob: string };
+/** `blob` names the content and is the same for the same bytes. */
+export type FileRef = {
+  readonly name: string;
+  readonly mime: string;
+  readonly blob: string;
+  readonly bytes: number;
+};
 
 export type Body =
   | { readonly kind: "text"; readonly text: string; readonly files: readonly FileRef[] }
@@ -34,7 +40,12 @@ export type Inbound = {
 export type Hints = Readonly<Record<string, string | boolean>>;
 
 /** A question put to the user, shown as buttons where the platform has them. */
-export type Question = { readonly id: string; readonly choices: readonly string[] };
+export type Question = {
+  readonly id: string;
+  readonly choices: readonly string[];
+  /** Something is done or left, by the answer. */
+  readonly kind?: "approval";
+};
 
 /** A line of the transcript, before the store has numbered it. */
 export type NewMessage = {
@@ -45,6 +56,7 @@ export type NewMessage = {
   readonly role: "user" | "assistant" | "notice";
   readonly text: string;
   readonly question?: Question;
+  readonly files?: readonly FileRef[];
   readonly at: Instant;
 };
 

@@ -82,8 +82,14 @@ table(
   check,
 );
 
-const first: OpenQuestion = { turn: turnId("t1"), question: "q1", choices: ["Tea", "Coffee", "7"] };
-const second: OpenQuestion = { turn: turnId("t2"), question: "q2", choices: [] };
+const first: OpenQuestion = {
+  turn: turnId("t1"),
+  question: "q1",
+  kind: "question",
+  text: "which?",
+  choices: ["Tea", "Coffee", "7"],
+};
+const second: OpenQuestion = { turn: turnId("t2"), question: "q2", kind: "question", text: "what?", choices: [] };
 const chose = (choice: string): Route => ({ type: "answer", turn: turnId("t1"), question: "q1", choice });
 
 table(

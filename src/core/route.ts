@@ -15,7 +15,13 @@ export type CommandName = keyof typeof commands;
 const commandNames = Object.keys(commands) as readonly CommandName[];
 
 /** A turn that waits for an answer, with the choices it gave. */
-export type OpenQuestion = { readonly turn: TurnId; readonly question: string; readonly choices: readonly string[] };
+export type OpenQuestion = {
+  readonly turn: TurnId;
+  readonly question: string;
+  readonly kind: "question" | "approval";
+  readonly text: string;
+  readonly choices: readonly string[];
+};
 
 export type Route =
   | { readonly type: "turn" }

@@ -22,6 +22,8 @@ export type Session = {
   readonly resume: Resume | null;
   /** Why it took the place of another by itself. */
   readonly reset: "suspended" | null;
+  /** The model its user chose; null for the configured one. */
+  readonly model: string | null;
 };
 
 /** `crash`: the process died without having begun a stop. */
@@ -33,10 +35,16 @@ export function sessionKey(address: Address): string {
   return formatAddress(address);
 }
 
-export function newSession(id: SessionId, address: Address, owner: BootId, at: Instant): Session {
+export function newSession(
+  id: SessionId,
+  address: Address,
+  owner: BootId,
+  at: Instant,
+  model: string | null = null,
+): Session {
   const key = sessionKey(address);
   const fresh = { endedAt: null, standing: "active", resume: null, reset: null } as const;
-  return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, ...fresh };
+  return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, ...fresh, model };
 }
 
 /** What the next message at a place meets: the session that is there, or one that starts over because of it. */
@@ -49,7 +57,7 @@ export function decideAccess(session: Session): Access {
 
 /** The session that takes the place of another by itself. */
 export function followerOf(session: Session, id: SessionId, owner: BootId, at: Instant): Session {
-  return { ...newSession(id, session.address, owner, at), reset: "suspended" };
+  return { ...newSession(id, session.address, owner, at, session.model), reset: "suspended" };
 }
 
 /** The session as the boot holds it: taken over, with a higher fence, when another boot had it. */

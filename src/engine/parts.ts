@@ -6,6 +6,7 @@ import type { InDoubtPolicy } from "../core/outbox.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Platform } from "../ports/platform.ts";
 import type { Archive, Store } from "../ports/store.ts";
+import type { Tool } from "../ports/tool.ts";
 import type { World } from "../ports/world.ts";
 import type { Events } from "./events.ts";
 import type { Ledger } from "./ledger.ts";
@@ -59,6 +60,10 @@ export type Parts = {
   /** A mistake of ours was met: the gateway stops, and recovery does the rest. */
   readonly broken: (error: unknown) => void;
 };
+
+export function toolNamed(agent: Agent, name: string): Tool | null {
+  return agent.tools.find((tool) => tool.name === name) ?? agent.toolNamed?.(name) ?? null;
+}
 
 export function platformOf(parts: Parts, to: { readonly platform: string; readonly account: string }): Platform | null {
   return parts.platforms.find((one) => one.name === to.platform && one.account === to.account) ?? null;

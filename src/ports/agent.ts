@@ -2,7 +2,8 @@
 // step before the next one begins, so an agent keeps nothing that matters between two calls.
 
 import type { Instant, SessionId, TurnId } from "../core/ids.ts";
-import type { Entry, Said } from "../core/journal.ts";
+import type { Compacted, Entry, Said } from "../core/journal.ts";
+import type { Memory } from "../core/memory.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
 import type { Tool } from "./tool.ts";
 
@@ -11,7 +12,10 @@ export type Step =
   | Said
   /** The turn rests until somebody answers or the time is over; then the agent is asked again. */
   | { readonly type: "asked"; readonly text: string; readonly choices: readonly string[]; readonly until: Instant }
-  | { readonly type: "failed"; readonly retry: "later" | "never"; readonly why: string };
+  /** Its memory was full; the summary is stored, and the agent is asked again. */
+  | Compacted
+  /** `afterMs`: not sooner than that. `why` is told to the user, so it says what to do. */
+  | { readonly type: "failed"; readonly retry: "later" | "never"; readonly afterMs?: number; readonly why: string };
 
 export type AgentJob = {
   readonly session: SessionId;
@@ -28,6 +32,14 @@ export type AgentJob = {
   readonly note: string | null;
   /** What was said before, newest last; read only when wanted. */
   readonly history: (limit: number) => Promise<readonly Message[]>;
+  /** What was done in an earlier turn. */
+  readonly journalOf: (turn: TurnId) => Promise<readonly Entry[]>;
+  /** What stands for the messages up to a number, where the conversation was compacted. */
+  readonly summary: () => Promise<Summary | null>;
+  /** The newest of what it was told to remember here, oldest first. */
+  readonly memories: (limit: number) => Promise<readonly Memory[]>;
+  /** The model that the user chose for this conversation; null for the configured one. */
+  readonly model: string | null;
   readonly now: () => Instant;
   /** Sleeps in the gateway's time; ends early when the step is aborted. */
   readonly pause: (ms: number) => Promise<void>;
@@ -35,8 +47,23 @@ export type AgentJob = {
   readonly draft: (text: string) => void;
 };
 
+export type Summary = { readonly upTo: number; readonly text: string };
+
+/** The models a user may choose from inside a chat. */
+export interface Models {
+  /** The one that is used when nobody chose. */
+  readonly current: string;
+  /** What may be chosen, as far as it is known. */
+  readonly known: readonly string[];
+  /** What somebody typed, as the name to store; or why it cannot be used, with what is near. */
+  read(typed: string): { readonly model: string } | { readonly wrong: string };
+}
+
 export interface Agent {
   readonly tools: readonly Tool[];
+  /** Tools of which only the name is known until whoever has them answers. */
+  toolNamed?(name: string): Tool | null;
+  readonly models?: Models;
   step(job: AgentJob, signal: AbortSignal): Promise<Step>;
   /** Lets go of what is cached for one session, or for all. */
   close(session: SessionId | "all"): Promise<void>;

@@ -1,9 +1,11 @@
 // The store holds the truth. `commit` is the only write of the engine; the rest are named reads that cost as much as the
 // work they find, never as much as history. Two engines, one contract suite (`everturn/testing`).
 
+import type { Rule } from "../core/approval.ts";
 import type { Change, CommitResult } from "../core/change.ts";
 import type { BootId, Instant, SessionId, TurnId } from "../core/ids.ts";
 import type { Entry } from "../core/journal.ts";
+import type { Memory, Recalled } from "../core/memory.ts";
 import type { Address, Message } from "../core/message.ts";
 import type { ItemState, OutboxItem } from "../core/outbox.ts";
 import type { Boot } from "../core/recovery.ts";
@@ -11,6 +13,8 @@ import type { OpenQuestion } from "../core/route.ts";
 import type { Session } from "../core/session.ts";
 import type { Timer } from "../core/timer.ts";
 import type { Turn, TurnState } from "../core/turn.ts";
+import type { Spent } from "../core/usage.ts";
+import type { Summary } from "./agent.ts";
 
 export interface Store {
   /** All or nothing, durable when it resolves. Rejects with a Fault when the disk refuses; then nothing was written. */
@@ -61,6 +65,14 @@ export interface Store {
 
   nextTimer(): Promise<Timer | null>;
   cursor(platform: string, account: string): Promise<string | null>;
+  /** The rule that allows a call, by tool and subject. */
+  rule(tool: string, subject: string): Promise<Rule | null>;
+  /** What stands for the earlier part of a conversation. */
+  summaryOf(session: SessionId): Promise<Summary | null>;
+  /** The newest, oldest first. */
+  memories(scope: string, limit: number): Promise<readonly Memory[]>;
+  /** What everybody together used on a day. */
+  spentOn(day: string): Promise<Spent>;
   /** Something small that was remembered by name. */
   fact(name: string): Promise<string | null>;
 
@@ -69,7 +81,7 @@ export interface Store {
 
 /** What people look at: transcripts, lists and counts. Never on the path of a turn, except the agent's history. */
 export interface Archive {
-  /** The newest messages of a session, oldest first. */
+  /** The newest messages of a session that belong to its memory, oldest first. */
   history(session: SessionId, limit: number): Promise<readonly Message[]>;
   /** What was said in a conversation after a cursor, oldest first; across sessions that followed one another there. */
   messagesAfter(address: Address, n: number, limit: number): Promise<readonly Message[]>;
@@ -82,6 +94,13 @@ export interface Archive {
   /** Full text, newest first. */
   search(text: string, limit: number): Promise<readonly Message[]>;
   counts(): Promise<Counts>;
+  /** Memories and messages that hold all the words, of one scope, best first. */
+  recall(scope: string, text: string, limit: number): Promise<readonly Recalled[]>;
+  /** Everything that waits for an answer, in any session, oldest first. */
+  asked(limit: number): Promise<readonly AskedLine[]>;
+  rules(): Promise<readonly Rule[]>;
+  /** By day and model, the newest day first; of one session, or of all. */
+  usage(filter: UsageFilter): Promise<readonly UsageLine[]>;
   /** The newest first. */
   lastBoots(limit: number): Promise<readonly Boot[]>;
   /** A copy of the whole store in one file, made while it is in use. */
@@ -102,6 +121,13 @@ export type ItemFilter = {
   readonly state?: ItemState["state"] | "open";
   readonly limit: number;
 };
+export type AskedLine = OpenQuestion & {
+  readonly session: SessionId;
+  readonly address: Address;
+  readonly until: Instant;
+};
+export type UsageFilter = { readonly session?: SessionId; readonly since?: string };
+export type UsageLine = Spent & { readonly day: string; readonly model: string };
 export type EntryLine = { readonly n: number; readonly at: Instant; readonly entry: Entry };
 /** Open work only: counting history would cost as much as history. */
 export type Counts = {

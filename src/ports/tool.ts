@@ -1,15 +1,30 @@
 // A tool and the kind of effect it has on the world. The effect is the only hard question about a tool.
 
-import type { SessionId } from "../core/ids.ts";
+import type { Verdict } from "../core/approval.ts";
+import type { Instant, SessionId, TurnId } from "../core/ids.ts";
 import type { ToolEffect, ToolResult } from "../core/journal.ts";
+import type { Address } from "../core/message.ts";
 
 export type ToolContext = {
   readonly session: SessionId;
+  readonly turn: TurnId;
+  readonly address: Address;
   /** The same for every attempt of one call: the idempotency key of a `keyed` effect. */
   readonly key: string;
   /** Grows with each change of owner; an outside system may refuse a smaller one. */
   readonly fence: number;
   readonly signal: AbortSignal;
+  readonly now: () => Instant;
+  /** Shows the user how it goes; never stored. */
+  readonly tell: (progress: string) => void;
+};
+
+export type VetContext = {
+  readonly session: SessionId;
+  readonly address: Address;
+  /** Something in this turn was written by strangers. */
+  readonly outside: boolean;
+  readonly now: () => Instant;
 };
 
 export interface Tool {
@@ -19,6 +34,8 @@ export interface Tool {
   /** JSON schema of the input, as a model sees it. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly timeoutMs?: number;
+  /** Whether the call may be made as it is; absent where it always may. Looked at right before it is begun. */
+  vet?(input: unknown, context: VetContext): Promise<Verdict>;
   run(input: unknown, context: ToolContext): Promise<ToolResult>;
   /** For `checkable` only: what became of a call cut short by a death; null when it did not happen. */
   check?(input: unknown, context: ToolContext): Promise<ToolResult | null>;

@@ -175,9 +175,9 @@ function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects
       if (effect !== "keyed" || times === 0) happened.set(context.key, times + 1);
       await life.pass(chances.between(1, 20));
       const remind = (input as { remind?: string }).remind;
-      const wake =
-        remind === undefined ? {} : { wake: { at: (life.world.now() + 500) as Instant, text: `reminder-${remind}: ` } };
-      return { type: "ok", output: effect, ...wake };
+      if (remind === undefined) return { type: "ok", output: effect };
+      const at = (life.world.now() + 500) as Instant;
+      return { type: "ok", output: effect, wishes: [{ type: "wake", at, text: `reminder-${remind}: ` }] };
     },
     async check(_input, context) {
       await life.pass(chances.between(1, 5));

@@ -129,8 +129,8 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
   const found: string[] = [];
   for (const turn of turns) {
     for (const entry of await told.store.journalOf(turn.id)) {
-      if (entry.type !== "tool-ended" || entry.result.type !== "ok" || entry.result.wake === undefined) continue;
-      const mine = (key: string) => key.startsWith(`=timer:${turn.id}:`) && key.endsWith(`:${entry.call}`);
+      if (entry.type !== "tool-ended" || entry.result.type !== "ok" || entry.result.wishes === undefined) continue;
+      const mine = (key: string) => key.startsWith(`=timer:${turn.id}:`) && key.endsWith(`:${entry.call}.0`);
       const fired = turns.filter((one) => mine(one.input.key)).length;
       if (fired !== 1) found.push(`the reminder of call ${entry.call} fired ${fired} times`);
     }

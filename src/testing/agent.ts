@@ -8,7 +8,7 @@ import { type Entry, decideNext } from "../core/journal.ts";
 import { noteFor } from "../core/resume.ts";
 import type { Agent, AgentJob, Step } from "../ports/agent.ts";
 import { toolFaults } from "./tool.ts";
-import { anAddress, anInbound, at, sessionId, turnId } from "./samples.ts";
+import { aToolContext, anAddress, anInbound, at, sessionId, turnId } from "./samples.ts";
 
 export type OpenedAgent = {
   readonly agent: Agent;
@@ -60,6 +60,10 @@ function jobFor(text: string, journal: readonly Entry[], told?: Told, session = 
     journal,
     note: noteFor(journal),
     history: async () => [],
+    journalOf: async () => [],
+    summary: async () => null,
+    memories: async () => [],
+    model: null,
     now: () => at(0),
     pause: async (ms) => void told?.pauses.push(ms),
     draft: (words) => void told?.drafts.push(words),
@@ -77,6 +81,8 @@ function toEntry(step: Step, n: number): Entry {
     }
     case "asked":
       return { type: "asked", question: `q${n}`, text: step.text, choices: step.choices };
+    case "compacted":
+      return step;
     case "failed":
       throw new Error(`the agent failed: ${step.why}`);
   }
@@ -104,7 +110,7 @@ async function play(agent: Agent, text: string, past: readonly Entry[] = [], way
         for (const { call } of next.calls) {
           const tool = agent.tools.find((one) => one.name === call.tool);
           assert.ok(tool, `the agent called ${call.tool}, which is not among its tools`);
-          const context = { session: sessionId(session), key: `${session}:${call.call}`, fence: 1, signal: goOn };
+          const context = aToolContext(`${session}:${call.call}`, { session: sessionId(session) });
           const result = ways.result ?? (await tool.run(call.input, context));
           journal.push({ type: "tool-ended", call: call.call, result });
         }

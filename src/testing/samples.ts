@@ -6,6 +6,7 @@ import type { OutboxItem } from "../core/outbox.ts";
 import type { Boot } from "../core/recovery.ts";
 import { type Session, newSession } from "../core/session.ts";
 import { type Turn, newTurn } from "../core/turn.ts";
+import type { ToolContext } from "../ports/tool.ts";
 
 /** A moment `ms` after the beginning of all samples. */
 export function at(ms: number): Instant {
@@ -63,6 +64,20 @@ export function anItem(name = "i1", more: Partial<OutboxItem> = {}): OutboxItem 
 
 export function aMessage(key: string, more: Partial<NewMessage> = {}): NewMessage {
   return { key, session: sessionId("s1"), turn: null, role: "user", text: `text of ${key}`, at: at(0), ...more };
+}
+
+export function aToolContext(key = "t1:0:c1", more: Partial<ToolContext> = {}): ToolContext {
+  return {
+    session: sessionId("s1"),
+    turn: turnId("t1"),
+    address: anAddress(),
+    key,
+    fence: 1,
+    signal: new AbortController().signal,
+    now: () => at(0),
+    tell: () => undefined,
+    ...more,
+  };
 }
 
 export function aBoot(name = "b1", more: Partial<Boot> = {}): Boot {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { type TestContext, describe, test } from "node:test";
 import type { ToolEffect, ToolResult } from "../core/journal.ts";
 import type { Tool, ToolContext } from "../ports/tool.ts";
-import { sessionId } from "./samples.ts";
+import { aToolContext } from "./samples.ts";
 
 export type OpenedTool = {
   readonly tool: Tool;
@@ -50,7 +50,7 @@ async function opened(t: TestContext, trial: ToolTrial): Promise<OpenedTool> {
 }
 
 function context(key: string, signal: AbortSignal = new AbortController().signal): ToolContext {
-  return { session: sessionId("s1"), key, fence: 1, signal };
+  return aToolContext(key, { signal });
 }
 
 function resultTests(trial: ToolTrial): void {

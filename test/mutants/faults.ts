@@ -79,7 +79,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "reminder not stored with its tool's result",
     file: "src/engine/turns/run.ts",
-    find: "await record([...ended, ...following], wakes);",
+    find: "await record([...ended, ...following], wished);",
     replace: "await record([...ended, ...following]);",
   },
   {

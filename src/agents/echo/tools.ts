@@ -87,7 +87,7 @@ export function demoTools({ workspace, toolMs, restart }: Demo): readonly Tool[]
       },
       async run(input) {
         const at = Number((input as { at: unknown }).at) as Instant;
-        return { type: "ok", output: "the reminder is set", wake: { at, text: textIn(input) } };
+        return { type: "ok", output: "the reminder is set", wishes: [{ type: "wake", at, text: textIn(input) }] };
       },
     },
     ...(restart === undefined ? [] : [restartTool(restart)]),

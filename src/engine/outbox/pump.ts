@@ -20,11 +20,11 @@ export type Slot = {
 
 export interface Outlet {
   reserve(session: SessionId, to: Address): Slot;
+  /** Items of this session wait in the store, or one of them is due earlier than it was. */
+  poke(session: SessionId): void;
 }
 
 export interface Pump extends Outlet {
-  /** Items of this session wait in the store, or one of them is due earlier than it was. */
-  poke(session: SessionId): void;
   open(waiting: readonly SessionId[]): void;
   /** No further send; resolves when those under way are answered. */
   close(): Promise<void>;

@@ -3,7 +3,7 @@
 
 import type { Change } from "../../core/change.ts";
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
-import type { Address, Hints, NewMessage, Question } from "../../core/message.ts";
+import type { Address, FileRef, Hints, NewMessage, Question } from "../../core/message.ts";
 import { type OutboxItem, advanceItem, asNewItem } from "../../core/outbox.ts";
 
 export type Reply = {
@@ -16,6 +16,8 @@ export type Reply = {
   readonly text: string;
   readonly parts: readonly string[];
   readonly question?: Question;
+  /** Go with the last part. */
+  readonly files?: readonly FileRef[];
   /** What the platform gets back with every part. */
   readonly hints?: Hints;
   readonly at: Instant;
@@ -32,7 +34,7 @@ export type Written = {
 export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
   const { session, turn, role, text, at } = reply;
   const question = reply.question === undefined ? {} : { question: reply.question };
-  const { hints = {} } = reply;
+  const { hints = {}, files = [] } = reply;
   const items = reply.parts.map((part, i): OutboxItem => {
     const last = i === reply.parts.length - 1;
     return {
@@ -42,7 +44,7 @@ export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
       part: i,
       to: reply.to,
       text: part,
-      files: [],
+      files: last ? files : [],
       ...(last ? question : {}),
       ...(Object.keys(hints).length === 0 ? {} : { hints }),
       createdAt: at,
@@ -53,7 +55,16 @@ export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
   const [first, ...rest] = items;
   if (first === undefined) return { changes: [], taken: null, more: false };
   const taken = takeFirst === null ? null : asNewItem(advanceItem(first, { type: "taken", boot: takeFirst }));
-  const message: NewMessage = { key: first.id, session, turn, role, text, ...question, at };
+  const message: NewMessage = {
+    key: first.id,
+    session,
+    turn,
+    role,
+    text,
+    ...question,
+    ...(files.length === 0 ? {} : { files }),
+    at,
+  };
   const changes: Change[] = [{ put: "message", message }];
   for (const item of [taken ?? first, ...rest]) changes.push({ put: "item", item });
   return { changes, taken, more: rest.length > 0 };

@@ -11,7 +11,7 @@ import { markResume } from "../../core/resume.ts";
 import type { Session } from "../../core/session.ts";
 import type { Turn } from "../../core/turn.ts";
 import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
-import { type Parts, platformOf, settingsOf } from "../parts.ts";
+import { type Parts, platformOf, settingsOf, toolNamed } from "../parts.ts";
 import { writeReply } from "../outbox/replies.ts";
 import { recentlyActive, suspensions } from "./suspend.ts";
 
@@ -117,7 +117,7 @@ function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdic
 async function gotSomewhere(parts: Parts, turn: Turn): Promise<boolean> {
   if (!(await gotSomething(parts, turn.id))) return false;
   if (turn.attempt < 2) return true;
-  const effectOf = (name: string): ToolEffect => parts.agent.tools.find((tool) => tool.name === name)?.effect ?? "pure";
+  const effectOf = (name: string): ToolEffect => toolNamed(parts.agent, name)?.effect ?? "pure";
   return !diedOfIt(await parts.store.journalOf(turn.id), effectOf);
 }
 

@@ -2,7 +2,7 @@
 // failure, told to them or to the user, and never ours.
 
 import { sentenceOf } from "../../core/fault.ts";
-import type { ToolResult } from "../../core/journal.ts";
+import type { ToolResult, Wish } from "../../core/journal.ts";
 import type { Step } from "../../ports/agent.ts";
 
 export function checkedStep(step: Step): Step {
@@ -12,14 +12,25 @@ export function checkedStep(step: Step): Step {
 }
 
 export function checkedResult(result: ToolResult): ToolResult {
-  const wake = result.type === "ok" ? result.wake : undefined;
-  const badWake = wake !== undefined && !(Number.isSafeInteger(Math.floor(wake.at)) && typeof wake.text === "string");
-  const wrong = badWake ? "its wake-up has no proper time and text" : whyNotStorable(result);
+  const wishes = result.type === "ok" ? (result.wishes ?? []) : [];
+  const bad = wishes.find((wish) => !isProper(wish));
+  const wrong = bad === undefined ? whyNotStorable(result) : `its wish to ${bad.type} is not complete`;
   return wrong === null ? result : { type: "failed", why: `its result cannot be used: ${wrong}` };
+}
+
+function isProper(wish: Wish): boolean {
+  if (wish.type === "forget") return typeof wish.memory === "string";
+  if (typeof wish.text !== "string") return false;
+  if (wish.type === "wake") return Number.isSafeInteger(Math.floor(wish.at));
+  return wish.type !== "send" || Array.isArray(wish.files);
 }
 
 function whatIsWrong(step: Step): string | null {
   if (step.type === "failed") return null;
+  if (step.type === "compacted") {
+    const isWhole = typeof step.summary === "string" && Number.isSafeInteger(step.upTo);
+    return isWhole && Number.isSafeInteger(step.entries) ? null : "its summary is not complete";
+  }
   if (typeof step.text !== "string") return "it has no text";
   if (step.type === "asked") {
     if (!Number.isSafeInteger(Math.floor(step.until))) return "its question has no proper end";

@@ -22,13 +22,14 @@ import type { Step } from "../../ports/agent.ts";
 import { Superseded, book } from "./book.ts";
 import { type Draft, draft } from "./drafts.ts";
 import { unmark } from "../marks.ts";
-import { type Parts, platformOf } from "../parts.ts";
+import { type Parts, platformOf, toolNamed } from "../parts.ts";
 import type { Outlet } from "../outbox/pump.ts";
 import { type Reply, writeReply } from "../outbox/replies.ts";
 import type { Wakeable } from "../timers.ts";
 import { interruptionOf } from "./interruption.ts";
 import { askAgent } from "./step.ts";
 import { runCall } from "./tools.ts";
+import { changesOf } from "./wishes.ts";
 
 export type Running = {
   turn: Turn;
@@ -76,7 +77,7 @@ function turnRun(
   const begunHere = new Set<string>();
   let failures = 0;
 
-  const effectOf = (name: string): ToolEffect => agent.tools.find((tool) => tool.name === name)?.effect ?? "pure";
+  const effectOf = (name: string): ToolEffect => toolNamed(agent, name)?.effect ?? "pure";
 
   async function say(
     event: TurnEvent,
@@ -185,6 +186,11 @@ function turnRun(
     failures = 0;
     running.steps++;
     if (step.type === "asked") return ask(step);
+    if (step.type === "compacted") {
+      const { upTo, summary } = step;
+      await record([step], [{ put: "summary", session: session.id, upTo, text: summary, at: world.now() }]);
+      return true;
+    }
     const { text, calls, final } = step;
     begunHere.clear();
     if (final && calls.length === 0) return end("replied", text, undefined, [step]);
@@ -233,14 +239,16 @@ function turnRun(
     const ended = done.map(({ call, result }): Entry => ({ type: "tool-ended", call: call.call, result }));
     const next = decideNext([...journal, ...ended], effectOf, begunHere);
     const following = next.type === "call" && next.calls[0]?.mode === "first" ? intentOf(next.calls[0].call) : [];
-    const wakes = done.flatMap(({ call, result }): Change[] => {
-      if (result.type !== "ok" || result.wake === undefined) return [];
-      const { at, text } = result.wake;
-      const id = keyOf(call);
-      return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: at, text } }];
-    });
-    await record([...ended, ...following], wakes);
-    if (wakes.length > 0) timers.poke();
+    const wished = done.flatMap(({ call, result }) =>
+      result.type === "ok"
+        ? (result.wishes ?? []).flatMap((wish, i) => changesOf(parts, running, wish, `${keyOf(call)}.${i}`))
+        : [],
+    );
+    await record([...ended, ...following], wished);
+    if (wished.length > 0) {
+      timers.poke();
+      outlet.poke(session.id);
+    }
     for (const { call, result } of done) {
       events.emit({ type: "tool-ended", turn: running.turn.id, tool: call.tool, result: result.type });
     }

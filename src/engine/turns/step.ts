@@ -5,6 +5,7 @@ import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
+import { memoryScope } from "../../core/memory.ts";
 import { noteFor } from "../../core/resume.ts";
 import type { AgentJob, Step } from "../../ports/agent.ts";
 import { childOf, over } from "../abort.ts";
@@ -19,7 +20,7 @@ export async function askAgent(
   journal: readonly Entry[],
   preview: Draft,
 ): Promise<Step | "aborted"> {
-  const { world, agent, archive } = parts;
+  const { world, agent, archive, store } = parts;
   const { turn, session, abort } = running;
   const step = childOf(abort.signal);
   let lastSign = world.now();
@@ -32,6 +33,10 @@ export async function askAgent(
     journal,
     note: noteFor(journal),
     history: (limit) => archive.history(session.id, limit),
+    journalOf: (of) => store.journalOf(of),
+    summary: () => store.summaryOf(session.id),
+    memories: (limit) => store.memories(memoryScope(session.address), limit),
+    model: session.model,
     now: () => world.now(),
     pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
     draft(text) {

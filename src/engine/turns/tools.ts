@@ -7,7 +7,7 @@ import type { CallMode, ToolCall, ToolResult } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { childOf, over } from "../abort.ts";
-import type { Parts } from "../parts.ts";
+import { type Parts, toolNamed } from "../parts.ts";
 import { checkedResult } from "./checked.ts";
 import type { Running } from "./run.ts";
 
@@ -19,11 +19,21 @@ export async function runCall(
   mode: CallMode,
   key: string,
 ): Promise<ToolResult | "aborted"> {
-  const tool = parts.agent.tools.find((one) => one.name === call.tool);
-  if (tool === undefined) return { type: "failed", why: `there is no tool named ${call.tool}` };
+  const tool = toolNamed(parts.agent, call.tool);
+  if (tool === null) return { type: "failed", why: `there is no tool named ${call.tool}` };
   const stop = running.abort.signal;
   const own = childOf(stop);
-  const context: ToolContext = { session: running.session.id, key, fence: running.session.fence, signal: own.signal };
+  const { session, turn } = running;
+  const context: ToolContext = {
+    session: session.id,
+    turn: turn.id,
+    address: session.address,
+    key,
+    fence: session.fence,
+    signal: own.signal,
+    now: () => parts.world.now(),
+    tell: () => undefined,
+  };
   const limit = async (): Promise<ToolResult | "aborted"> => {
     const ms = tool.timeoutMs ?? limits.toolMs;
     await parts.world.sleep(later(parts.world.now(), ms), own.signal);

@@ -5,6 +5,7 @@ import type { Instant } from "../../core/ids.ts";
 import type { Address, Message } from "../../core/message.ts";
 import { sessionKey } from "../../core/session.ts";
 import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilter } from "../../ports/store.ts";
+import { agentReads, toMatch } from "./agents.ts";
 import type { Desk } from "./desk.ts";
 import { reading } from "./open.ts";
 import { type Raw, toBoot, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
@@ -63,10 +64,15 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
     return all(sql).map((raw) => raw["x"] as string);
   }
 
+  /** The index is filled behind the turns; a search catches up first. */
+  async function indexAll(): Promise<void> {
+    while (desk !== null && (await desk.order({ type: "index", limit: indexedAtOnce })) > 0);
+  }
+
   return {
     history: async (session, limit) =>
       all(
-        "SELECT * FROM messages INDEXED BY messages_session WHERE session = ? ORDER BY n DESC LIMIT ?",
+        "SELECT * FROM messages INDEXED BY messages_session WHERE session = ? AND undone = 0 ORDER BY n DESC LIMIT ?",
         session,
         limit,
       )
@@ -93,11 +99,12 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
     async search(text, limit) {
       const match = toMatch(text);
       if (match === "") return [];
-      while (desk !== null && (await desk.order({ type: "index", limit: indexedAtOnce })) > 0);
+      await indexAll();
       const sql =
         "SELECT messages.* FROM search, messages WHERE search MATCH ? AND messages.n = search.rowid ORDER BY search.rowid DESC LIMIT ?";
       return all(sql, match, limit).map(toMessage);
     },
+    ...agentReads(all, indexAll),
     async counts() {
       const of = (sql: string) => Number(get(sql)?.["count"]);
       return countsOf(of);
@@ -109,7 +116,7 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
   };
 }
 
-type All = (sql: string, ...parameters: (string | number)[]) => readonly Raw[];
+export type All = (sql: string, ...parameters: (string | number)[]) => readonly Raw[];
 
 const openTurns: Readonly<Record<keyof Counts["turns"], string>> = {
   queued: "INDEXED BY turns_ready WHERE state IN ('queued', 'parked') AND state = 'queued'",
@@ -172,10 +179,4 @@ function countsOf(of: (sql: string) => number): Counts {
     items: { pending: items("pending"), sending: items("sending"), "in-doubt": items("in-doubt"), dead: items("dead") },
     timers: of("SELECT count(*) AS count FROM timers"),
   };
-}
-
-/** Words become quoted terms that must all occur, so that no typed character is read as search syntax. */
-function toMatch(text: string): string {
-  const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(" ");
 }

@@ -43,6 +43,10 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   item: ["sqlite_autoindex_items_1"],
   nextTimer: ["timers_due"],
   cursor: ["PRIMARY KEY"],
+  rule: ["rules_subject"],
+  summaryOf: ["PRIMARY KEY"],
+  memories: ["memories_scope"],
+  spentOn: ["PRIMARY KEY"],
   fact: ["PRIMARY KEY"],
 };
 

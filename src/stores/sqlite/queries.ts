@@ -3,9 +3,12 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionId } from "../../core/ids.ts";
+import type { Entry } from "../../core/journal.ts";
+import type { OpenQuestion } from "../../core/route.ts";
+import { nothingSpent } from "../../core/usage.ts";
 import type { Store } from "../../ports/store.ts";
 import { reading } from "./open.ts";
-import { type Raw, toBoot, toEntry, toItem, toSession, toTimer, toTurn } from "./rows.ts";
+import { type Raw, toBoot, toEntry, toItem, toMemory, toRule, toSession, toSpent, toTimer, toTurn } from "./rows.ts";
 
 export const engineQueries = {
   deadBoots: `SELECT * FROM boots WHERE live = 0 AND id IN (
@@ -42,6 +45,11 @@ export const engineQueries = {
   item: "SELECT * FROM items WHERE id = ?",
   nextTimer: "SELECT * FROM timers INDEXED BY timers_due ORDER BY due_at LIMIT 1",
   cursor: "SELECT value FROM cursors WHERE platform = ? AND account = ?",
+  rule: "SELECT * FROM rules INDEXED BY rules_subject WHERE tool = ? AND subject = ?",
+  summaryOf: "SELECT up_to, text FROM summaries WHERE session = ?",
+  memories: "SELECT * FROM memories INDEXED BY memories_scope WHERE scope = ? ORDER BY n DESC LIMIT ?",
+  spentOn: `SELECT sum(steps) AS steps, sum(input) AS input, sum(cached) AS cached, sum(output) AS output,
+    sum(cost) AS cost, sum(unpriced) AS unpriced FROM usage WHERE day = ?`,
   fact: "SELECT value FROM facts WHERE name = ?",
 } as const;
 
@@ -71,6 +79,8 @@ export function engineReads(db: DatabaseSync): Reads {
   const waitingTurns = many(q.waitingTurns, toTurn);
   const journalOf = many(q.journalOf, toEntry);
   const journalTail = many(q.journalTail, toEntry);
+  const memories = many(q.memories, toMemory);
+  const spentOn = one(q.spentOn, toSpent);
   const strikes = one(q.strikes, (raw) => raw["strikes"] as number);
   return {
     deadBoots: many(q.deadBoots, toBoot),
@@ -89,7 +99,8 @@ export function engineReads(db: DatabaseSync): Reads {
       for (const turn of await waitingTurns(session)) {
         // A waiting turn has said nothing since it asked.
         const asked = (await journalTail(turn.id, 1))[0];
-        if (asked?.type === "asked") found.push({ turn: turn.id, question: asked.question, choices: asked.choices });
+        const question = asked === undefined ? null : questionIn(asked);
+        if (question !== null) found.push({ turn: turn.id, ...question });
       }
       return found;
     },
@@ -105,8 +116,19 @@ export function engineReads(db: DatabaseSync): Reads {
     item: one(q.item, toItem),
     nextTimer: one(q.nextTimer, toTimer),
     cursor: one(q.cursor, (raw) => raw["value"] as string),
+    rule: one(q.rule, toRule),
+    summaryOf: one(q.summaryOf, (raw) => ({ upTo: raw["up_to"] as number, text: raw["text"] as string })),
+    memories: async (scope, limit) => (await memories(scope, limit)).toReversed(),
+    spentOn: async (day) => (await spentOn(day)) ?? nothingSpent,
     fact: one(q.fact, (raw) => raw["value"] as string),
   };
+}
+
+/** What a turn waits for, by the last entry of its journal. */
+export function questionIn(entry: Entry): Omit<OpenQuestion, "turn"> | null {
+  if (entry.type !== "asked" && entry.type !== "call-asked") return null;
+  const { question, text, choices } = entry;
+  return { question, kind: entry.type === "asked" ? "question" : entry.kind, text, choices };
 }
 
 /** Statements are compiled at first use: a start needs only a few of them. */

@@ -1,14 +1,17 @@
 // Rows to types: the only casts of this store. What is in a column was put there by statements.ts.
 
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import type { Rule } from "../../core/approval.ts";
 import type { Entry } from "../../core/journal.ts";
-import type { Address, Message, Question } from "../../core/message.ts";
+import type { Memory } from "../../core/memory.ts";
+import type { Address, FileRef, Message, Question } from "../../core/message.ts";
 import type { ItemState, OutboxItem } from "../../core/outbox.ts";
 import type { Boot, BootStory, StopFacts } from "../../core/recovery.ts";
 import { readResume } from "../../core/resume.ts";
 import type { Session } from "../../core/session.ts";
 import type { Timer } from "../../core/timer.ts";
 import type { Turn, TurnState } from "../../core/turn.ts";
+import type { Spent } from "../../core/usage.ts";
 
 export type Raw = Readonly<Record<string, unknown>>;
 
@@ -25,6 +28,7 @@ export function toSession(raw: Raw): Session {
     standing: raw["standing"] as Session["standing"],
     resume: readResume(raw["resume"] as string | null),
     reset: raw["reset"] as Session["reset"],
+    model: raw["model"] as string | null,
   };
 }
 
@@ -60,6 +64,7 @@ export function toItem(raw: Raw): OutboxItem {
 
 export function toMessage(raw: Raw): Message {
   const question = raw["question"] === null ? {} : { question: parse<Question>(raw["question"]) };
+  const files = raw["files"] === null ? {} : { files: parse<readonly FileRef[]>(raw["files"]) };
   return {
     n: raw["n"] as number,
     key: raw["key"] as string,
@@ -68,6 +73,7 @@ export function toMessage(raw: Raw): Message {
     role: raw["role"] as Message["role"],
     text: raw["text"] as string,
     ...question,
+    ...files,
     at: raw["at"] as Instant,
   };
 }
@@ -92,6 +98,38 @@ export function toBoot(raw: Raw): Boot {
     readyAt: raw["ready_at"] as Instant | null,
     stop: raw["stop"] === null ? null : parse<StopFacts>(raw["stop"]),
     story: parse<BootStory>(raw["story"]),
+  };
+}
+
+export function toRule(raw: Raw): Rule {
+  return {
+    id: raw["id"] as string,
+    tool: raw["tool"] as string,
+    subject: raw["subject"] as string,
+    by: raw["by"] as string,
+    at: raw["at"] as Instant,
+  };
+}
+
+export function toMemory(raw: Raw): Memory {
+  return {
+    id: raw["id"] as string,
+    scope: raw["scope"] as string,
+    text: raw["text"] as string,
+    at: raw["at"] as Instant,
+  };
+}
+
+/** Sums over no rows at all are null. */
+export function toSpent(raw: Raw): Spent {
+  const of = (name: string) => Number(raw[name] ?? 0);
+  return {
+    steps: of("steps"),
+    input: of("input"),
+    cached: of("cached"),
+    output: of("output"),
+    cost: of("cost"),
+    unpriced: of("unpriced"),
   };
 }
 

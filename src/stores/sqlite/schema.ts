@@ -90,4 +90,37 @@ CREATE INDEX turns_restarting ON turns(n) WHERE state = 'restarting';
 CREATE INDEX strikes_out ON strikes(key) WHERE strikes >= 3;
 `,
   },
+  {
+    version: 3,
+    sql: `
+ALTER TABLE sessions ADD COLUMN model TEXT;
+ALTER TABLE messages ADD COLUMN files TEXT;
+ALTER TABLE messages ADD COLUMN undone INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE rules(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tool TEXT NOT NULL, subject TEXT NOT NULL, by TEXT NOT NULL,
+  at INTEGER NOT NULL);
+CREATE UNIQUE INDEX rules_subject ON rules(tool, subject);
+
+CREATE TABLE memories(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, scope TEXT NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX memories_scope ON memories(scope);
+CREATE VIRTUAL TABLE memory_search USING fts5(text, content = 'memories', content_rowid = 'n', tokenize = 'unicode61');
+CREATE TRIGGER memories_in AFTER INSERT ON memories BEGIN
+  INSERT INTO memory_search(rowid, text) VALUES (new.n, new.text);
+END;
+CREATE TRIGGER memories_out AFTER DELETE ON memories BEGIN
+  INSERT INTO memory_search(memory_search, rowid, text) VALUES ('delete', old.n, old.text);
+END;
+
+CREATE TABLE summaries(
+  session TEXT PRIMARY KEY, up_to INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE usage(
+  day TEXT NOT NULL, model TEXT NOT NULL, session TEXT NOT NULL, steps INTEGER NOT NULL, input INTEGER NOT NULL,
+  cached INTEGER NOT NULL, output INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+  PRIMARY KEY(day, model, session)) WITHOUT ROWID;
+CREATE INDEX usage_session ON usage(session);
+`,
+  },
 ];

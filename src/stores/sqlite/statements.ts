@@ -27,13 +27,16 @@ const table = {
     "anything",
   ],
   newSession: [
-    "INSERT INTO sessions(id, key, platform, owner, fence, created_at, active_at, ended_at, address, reset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING",
+    "INSERT INTO sessions(id, key, platform, owner, fence, created_at, active_at, ended_at, address, reset, model) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING",
     "anything",
   ],
   active: ["UPDATE sessions SET active_at = ? WHERE id = ?", "one"],
   ended: ["UPDATE sessions SET ended_at = ? WHERE id = ? AND ended_at = 0", "one"],
   owner: ["UPDATE sessions SET owner = ?, fence = ? WHERE id = ? AND fence = ?", "one"],
-  message: ["INSERT INTO messages(session, turn, role, key, question, at, text) VALUES (?, ?, ?, ?, ?, ?, ?)", "one"],
+  message: [
+    "INSERT INTO messages(session, turn, role, key, question, at, text, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    "one",
+  ],
   newTurn: [
     "INSERT INTO turns(id, session, state, boot, attempt, version, accepted_at, now, input) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?)",
     "one",
@@ -59,6 +62,23 @@ const table = {
   stop: ["UPDATE boots SET stop = ? WHERE id = ?", "one"],
   ready: ["UPDATE boots SET ready_at = ? WHERE id = ?", "one"],
   story: ["UPDATE boots SET story = json_patch(story, ?) WHERE id = ?", "one"],
+  rule: ["INSERT INTO rules(id, tool, subject, by, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", "anything"],
+  dropRule: ["DELETE FROM rules WHERE id = ?", "one"],
+  memory: ["INSERT INTO memories(id, scope, at, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", "anything"],
+  dropMemory: ["DELETE FROM memories WHERE id = ? AND scope = ?", "anything"],
+  summary: [
+    "INSERT INTO summaries(session, up_to, at, text) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET up_to = excluded.up_to, at = excluded.at, text = excluded.text",
+    "anything",
+  ],
+  model: ["UPDATE sessions SET model = ? WHERE id = ?", "one"],
+  usage: [
+    `INSERT INTO usage(day, model, session, steps, input, cached, output, cost, unpriced)
+     VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET steps = steps + 1, input = input + excluded.input,
+     cached = cached + excluded.cached, output = output + excluded.output, cost = cost + excluded.cost,
+     unpriced = unpriced + excluded.unpriced`,
+    "anything",
+  ],
+  undone: ["UPDATE messages INDEXED BY messages_session SET undone = 1 WHERE session = ? AND turn = ?", "anything"],
   fact: ["INSERT INTO facts(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", "anything"],
 } as const satisfies Readonly<Record<string, readonly [sql: string, expect: Expect]>>;
 
@@ -82,9 +102,7 @@ const numbers = Object.fromEntries(statementNames.map((name, i) => [name, i])) a
 
 export function toRow(change: Change): Row {
   if ("check" in change) return [numbers.checkTurn, change.turn, change.session, change.version, change.fence];
-  if ("drop" in change) {
-    return change.drop === "timer" ? [numbers.dropTimer, change.id] : [numbers.dropStrikes, change.key];
-  }
+  if ("drop" in change) return dropRow(change);
   switch (change.put) {
     case "inbox":
       return [numbers.inbox, change.platform, change.account, change.key, change.turn, change.at];
@@ -92,7 +110,7 @@ export function toRow(change: Change): Row {
       return [numbers.cursor, change.platform, change.account, change.value];
     case "session": {
       const { session } = change;
-      const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset } = session;
+      const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset, model } = session;
       return [
         numbers.newSession,
         id,
@@ -105,6 +123,7 @@ export function toRow(change: Change): Row {
         endedAt ?? 0,
         JSON.stringify(address),
         reset,
+        model,
       ];
     }
     case "active":
@@ -114,8 +133,8 @@ export function toRow(change: Change): Row {
     case "owner":
       return [numbers.owner, change.boot, change.fence, change.session, change.fence - 1];
     case "message": {
-      const { session, turn, role, key, question, at, text } = change.message;
-      return [numbers.message, session, turn, role, key, question ? JSON.stringify(question) : null, at, text];
+      const { session, turn, role, key, question, at, text, files } = change.message;
+      return [numbers.message, session, turn, role, key, orNull(question), at, text, orNull(files)];
     }
     case "turn":
       return turnRow(change.turn);
@@ -145,6 +164,50 @@ export function toRow(change: Change): Row {
       return [numbers.story, JSON.stringify(change.story), change.boot];
     case "fact":
       return [numbers.fact, change.name, change.value];
+    default:
+      return agentRow(change);
+  }
+}
+
+/** What agents leave behind: rules, memories, summaries, choices and what they cost. */
+function agentRow(change: Extract<Change, { put: "rule" | "memory" | "summary" | "model" | "usage" | "undone" }>): Row {
+  switch (change.put) {
+    case "rule": {
+      const { id, tool, subject, by, at } = change.rule;
+      return [numbers.rule, id, tool, subject, by, at];
+    }
+    case "memory": {
+      const { id, scope, at, text } = change.memory;
+      return [numbers.memory, id, scope, at, text];
+    }
+    case "summary":
+      return [numbers.summary, change.session, change.upTo, change.at, change.text];
+    case "model":
+      return [numbers.model, change.model, change.session];
+    case "usage": {
+      const { model, input, cached, output, cost } = change.usage;
+      const { day, session } = change;
+      return [numbers.usage, day, model, session, input, cached, output, cost ?? 0, cost === null ? 1 : 0];
+    }
+    case "undone":
+      return [numbers.undone, change.session, change.turn];
+  }
+}
+
+function orNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function dropRow(change: Extract<Change, { drop: unknown }>): Row {
+  switch (change.drop) {
+    case "timer":
+      return [numbers.dropTimer, change.id];
+    case "strikes":
+      return [numbers.dropStrikes, change.key];
+    case "rule":
+      return [numbers.dropRule, change.id];
+    case "memory":
+      return [numbers.dropMemory, change.id, change.scope];
   }
 }
 

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import type { Change, CommitResult } from "../../core/change.ts";
 import { advanceItem } from "../../core/outbox.ts";
 import { advanceTurn } from "../../core/turn.ts";
+import type { Usage } from "../../core/usage.ts";
 import { aMessage, aSession, aTurn, anItem, at, bootId, sessionId, turnId } from "../samples.ts";
 import { type OpenStore, acceptance, ids, idOf, putItem, putSession, putTurn, started, write } from "./steps.ts";
 
@@ -17,6 +18,8 @@ export function commitTests(open: OpenStore): void {
     tickTests(open);
   });
 }
+
+const someUsage: Usage = { model: "openai/small", input: 100, cached: 40, output: 7, cost: 12 };
 
 /** One change of every kind, none of which stands in another's way. */
 const everyKind: readonly Change[] = [
@@ -36,6 +39,12 @@ const everyKind: readonly Change[] = [
   { put: "standing", session: sessionId("s1"), standing: "suspended" },
   { put: "rebound", turn: turnId("t1"), session: sessionId("s1") },
   { put: "words", turn: turnId("t1"), from: sessionId("s1"), session: sessionId("s1") },
+  { put: "rule", rule: { id: "u1", tool: "terminal", subject: "make", by: "u1", at: at(3) } },
+  { put: "memory", memory: { id: "m1", scope: "owner", text: "likes tea", at: at(3) } },
+  { put: "summary", session: sessionId("s1"), upTo: 1, text: "in short", at: at(3) },
+  { put: "model", session: sessionId("s1"), model: "openai/small" },
+  { put: "usage", day: "2026-11-15", session: sessionId("s1"), usage: someUsage },
+  { put: "undone", session: sessionId("s1"), turn: turnId("t1") },
   { put: "fact", name: "a fact", value: "its value" },
 ];
 /** A turn that does not exist cannot be at version 5. */
@@ -58,6 +67,12 @@ function wholeTests(open: OpenStore): void {
     const resume = { reason: "crash", markedAt: at(5) };
     assert.deepEqual([session?.standing, session?.resume], ["suspended", resume]);
     assert.equal(await store.fact("a fact"), "its value");
+    assert.equal(session?.model, "openai/small");
+    assert.equal((await store.rule("terminal", "make"))?.id, "u1");
+    assert.equal((await store.memories("owner", 5))[0]?.text, "likes tea");
+    assert.deepEqual(await store.summaryOf(sessionId("s1")), { upTo: 1, text: "in short" });
+    assert.equal((await store.spentOn("2026-11-15")).output, 7);
+    assert.deepEqual(await store.history(sessionId("s1"), 10), []);
   });
 
   test("a commit whose last change conflicts leaves nothing of the others", async (t) => {
@@ -76,6 +91,10 @@ function wholeTests(open: OpenStore): void {
     assert.equal(await store.cursor("test", "home"), null);
     assert.deepEqual(await store.history(sessionId("s1"), 10), []);
     assert.equal((await store.lastBoots(1))[0]?.stop, null);
+    assert.equal(await store.rule("terminal", "make"), null);
+    assert.deepEqual(await store.memories("owner", 5), []);
+    assert.equal(await store.summaryOf(sessionId("s1")), null);
+    assert.equal((await store.spentOn("2026-11-15")).steps, 0);
     await write(store, everyKind);
   });
 

@@ -1,6 +1,7 @@
 // The contract of a store, as tests that any implementation can run.
 
 import { describe } from "node:test";
+import { agentTests } from "./agents.ts";
 import { bootTests } from "./boots.ts";
 import { commitTests } from "./commits.ts";
 import { factTests } from "./facts.ts";
@@ -21,5 +22,6 @@ export function storeSuite(name: string, open: OpenStore): void {
     transcriptTests(open);
     listTests(open);
     keepingTests(open);
+    agentTests(open);
   });
 }

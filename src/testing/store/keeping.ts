@@ -75,7 +75,7 @@ function textTests(open: OpenStore): void {
   test("texts of every kind are read back as they were written, before and after a reopen", async (t) => {
     const opened = await started(t, open);
     for (const [n, text] of texts.entries()) {
-      const files = [{ name: text.slice(0, 50), mime: "text/plain", blob: "b1" }];
+      const files = [{ name: text.slice(0, 50), mime: "text/plain", blob: "b1", bytes: 3 }];
       const input: Inbound = anInbound("", {
         key: `k${n}`,
         sender: text.slice(0, 99),

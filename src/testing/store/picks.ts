@@ -192,8 +192,8 @@ function questionTests(open: OpenStore): void {
     await write(store, [turnIn("queued", "answered"), ...asked("answered", 0, "q4", ["c"])]);
     await write(store, [waiting("elsewhere", "q5", "s2"), ...asked("elsewhere", 0, "q5", ["d"])]);
     assert.deepEqual(await store.openQuestions(s1), [
-      { turn: "z", question: "q2", choices: ["a", "b"] },
-      { turn: "a", question: "q3", choices: [] },
+      { turn: "z", question: "q2", kind: "question", text: "which?", choices: ["a", "b"] },
+      { turn: "a", question: "q3", kind: "question", text: "which?", choices: [] },
     ]);
     assert.deepEqual(await store.openQuestions(sessionId("nobody")), []);
   });

@@ -1,0 +1,56 @@
+// What a user must allow before it is done, and the rules that allow it from then on. Pure.
+
+import type { Instant } from "./ids.ts";
+
+/** What is to become of a call before it is begun. */
+export type Verdict =
+  | { readonly type: "run" }
+  /** Only with its user's word. */
+  | {
+      readonly type: "approve";
+      /** Why it is not simply done, as part of a sentence: "it deletes a folder". */
+      readonly why: string;
+      /** What would be done, to be shown as it is. */
+      readonly what: string;
+      /** A digest of everything that would be done: arguments, folder, the script that would run. */
+      readonly bound: string;
+      /** What "always" would allow; the same for the same thing. Null where it cannot be allowed for good. */
+      readonly subject: string | null;
+    }
+  /** The call is a question to the user, and the answer its result. */
+  | { readonly type: "question"; readonly text: string; readonly choices: readonly string[]; readonly until: Instant }
+  | { readonly type: "refuse"; readonly why: string };
+
+/** A call that may be made without asking, because somebody once said "always". */
+export type Rule = {
+  readonly id: string;
+  readonly tool: string;
+  readonly subject: string;
+  /** Who allowed it, and where. */
+  readonly by: string;
+  readonly at: Instant;
+};
+
+export const approvalChoices = ["approve", "always", "deny"] as const;
+export type ApprovalChoice = (typeof approvalChoices)[number];
+
+const spoken: Readonly<Record<string, ApprovalChoice>> = {
+  approve: "approve",
+  approved: "approve",
+  yes: "approve",
+  y: "approve",
+  ok: "approve",
+  allow: "approve",
+  always: "always",
+  deny: "deny",
+  denied: "deny",
+  no: "deny",
+  n: "deny",
+};
+
+/** What somebody meant by a press or a word; null when it is not an answer to an approval. */
+export function readApproval(words: string): ApprovalChoice | null {
+  const typed = words.trim().toLowerCase();
+  if (/^[1-3]$/.test(typed)) return approvalChoices[Number(typed) - 1] ?? null;
+  return Object.hasOwn(spoken, typed) ? (spoken[typed] ?? null) : null;
+}

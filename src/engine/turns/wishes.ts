@@ -1,0 +1,34 @@
+// What a tool wished for becomes changes of the commit that stores its result: so it happens once, whatever dies.
+
+import type { Change } from "../../core/change.ts";
+import { unreachable } from "../../core/ids.ts";
+import type { Wish } from "../../core/journal.ts";
+import { memoryScope } from "../../core/memory.ts";
+import { hintsFor } from "../../core/notice.ts";
+import { writeReply } from "../outbox/replies.ts";
+import { type Parts, platformOf } from "../parts.ts";
+import type { Running } from "./run.ts";
+
+/** `id` is the same for every attempt of the call. */
+export function changesOf(parts: Parts, running: Running, wish: Wish, id: string): readonly Change[] {
+  const { session, turn } = running;
+  const at = parts.world.now();
+  switch (wish.type) {
+    case "wake":
+      return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: wish.at, text: wish.text } }];
+    case "remember":
+      return [{ put: "memory", memory: { id, scope: memoryScope(session.address), text: wish.text, at } }];
+    case "forget":
+      return [{ drop: "memory", id: wish.memory, scope: memoryScope(session.address) }];
+    case "send": {
+      const to = session.address;
+      const texts = platformOf(parts, to)?.parts(wish.text) ?? [wish.text];
+      const { hints, anchor } = turn.input;
+      const where = { session: session.id, turn: turn.id, to, hints: hintsFor(to, hints, anchor) };
+      const said = { role: "assistant", text: wish.text, parts: texts, files: wish.files, at } as const;
+      return writeReply({ id: `${turn.id}.${id}`, ...where, ...said }, null).changes;
+    }
+    default:
+      return unreachable(wish);
+  }
+}

@@ -1,0 +1,12 @@
+// The files that people send and get. Named by their content, so that the same bytes are kept once and a repeat is harmless.
+
+import type { FileRef } from "../core/message.ts";
+
+export interface Blobs {
+  /** On the disk when it resolves. Rejects with a Fault when it is larger than may be, or the disk refuses. */
+  put(content: Uint8Array | AsyncIterable<Uint8Array>, as: Pick<FileRef, "name" | "mime">): Promise<FileRef>;
+  /** Rejects with a Fault when there is no such content. */
+  read(blob: string): Promise<Uint8Array>;
+  /** Where it lies, for whoever reads files by themselves. */
+  path(blob: string): string;
+}
