@@ -16,7 +16,10 @@ const cases: readonly (readonly [GatewayEvent, string])[] = [
   [{ type: "state", state: "degraded", reason: "disk" }, "warn the gateway is degraded"],
   [{ type: "accepted", session, turn, from }, "info message stored"],
   [{ type: "turn-started", session, turn, attempt: 1 }, "debug turn started"],
-  [{ type: "turn-waiting", session, turn, until: 5 as Instant }, "info turn waits for an answer"],
+  [
+    { type: "turn-waiting", session, turn, kind: "approval", question: "t1.q1", until: 5 as Instant },
+    "info turn waits for an answer",
+  ],
   [{ type: "turn-parked", session, turn }, "info turn parked; it goes on after the next start"],
   [{ type: "turn-ended", session, turn, outcome: "replied" }, "info turn ended"],
   [{ type: "turn-ended", session, turn, outcome: "failed", why: "x" }, "warn turn ended"],

@@ -21,8 +21,10 @@ export function narrate(event: GatewayEvent): Line {
       return info("message stored", { from: formatAddress(event.from), session: event.session, turn: event.turn });
     case "turn-started":
       return debug("turn started", { session: event.session, turn: event.turn, attempt: event.attempt });
-    case "turn-waiting":
-      return info("turn waits for an answer", { turn: event.turn, until: new Date(event.until).toISOString() });
+    case "turn-waiting": {
+      const { turn, kind, until } = event;
+      return info("turn waits for an answer", { turn, kind, until: new Date(until).toISOString() });
+    }
     case "turn-parked":
       return info("turn parked; it goes on after the next start", { session: event.session, turn: event.turn });
     case "turn-ended": {

@@ -95,6 +95,11 @@ export function recordingGateway(): FakeGateway {
     },
     cancel: (id) => note("cancel", id),
     retry: (id) => note("retry", id),
+    async answer(question, choice) {
+      asked.push(["answer", question, choice]);
+      return "answered";
+    },
+    revoke: (id) => note("revoke", id),
     reset: (id) => note("reset", id),
     resend: (id) => note("resend", id),
     discard: () => Promise.reject(new Fault("not-possible", "It was delivered already.")),

@@ -7,6 +7,8 @@ export const limits = {
   acceptsMax: 512,
   /** Largest text of one message, in UTF-16 units. */
   textMax: 2_000_000,
+  /** Longest name of an inbound message. */
+  keyMax: 512,
   /** Entries in the journal of one turn; a turn that reaches it ends as failed. */
   entriesMax: 2_000,
   /** Failed agent steps in a row before the turn ends as failed. */

@@ -143,7 +143,8 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
 }
 
 function refuseUnusable({ body, key }: Inbound): void {
-  if (key === "" || key.length > 512) throw new Fault("not-possible", "A message needs a key of 1 to 512 characters.");
+  if (key === "" || key.length > limits.keyMax)
+    throw new Fault("not-possible", `A message needs a key of 1 to ${limits.keyMax} characters.`);
   if (body.kind !== "text") return;
   if (body.text.trim() === "" && body.files.length === 0)
     throw new Fault("empty", "The message is empty. Write something.");

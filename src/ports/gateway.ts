@@ -22,7 +22,15 @@ export type GatewayEvent =
     }
   | { readonly type: "accepted"; readonly session: SessionId; readonly turn: TurnId; readonly from: Address }
   | { readonly type: "turn-started"; readonly session: SessionId; readonly turn: TurnId; readonly attempt: number }
-  | { readonly type: "turn-waiting"; readonly session: SessionId; readonly turn: TurnId; readonly until: Instant }
+  | {
+      readonly type: "turn-waiting";
+      readonly session: SessionId;
+      readonly turn: TurnId;
+      /** What it waits for: words, or leave to do something. */
+      readonly kind: "question" | "approval";
+      readonly question: string;
+      readonly until: Instant;
+    }
   | { readonly type: "turn-parked"; readonly session: SessionId; readonly turn: TurnId }
   | {
       readonly type: "turn-ended";
@@ -115,6 +123,13 @@ export interface Gateway {
   cancel(turn: TurnId): Promise<void>;
   /** Runs the message of an ended turn again, as a new turn. */
   retry(turn: TurnId): Promise<void>;
+  /**
+   * Answers an open question or approval as its user would by a press. `already`: this very answer was given before. A
+   * Fault says why nothing happens: no such question, answered otherwise, expired, withdrawn.
+   */
+  answer(question: string, choice: string): Promise<"answered" | "already">;
+  /** Takes back what was once allowed with "always"; rejects with a Fault when there is no such rule. */
+  revoke(rule: string): Promise<void>;
   /** Ends the session and starts an empty one at the same place. */
   reset(session: SessionId): Promise<void>;
   resend(item: ItemId): Promise<void>;

@@ -4,7 +4,9 @@
 import type { Change } from "../../core/change.ts";
 import { Fault } from "../../core/fault.ts";
 import { Bug, type ItemId, type TurnId } from "../../core/ids.ts";
+import { fateText } from "../../core/late.ts";
 import { advanceItem } from "../../core/outbox.ts";
+import { limits } from "../../core/limits.ts";
 import { readCommand } from "../../core/route.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import { cancelled, succession } from "../commands.ts";
@@ -12,6 +14,7 @@ import type { Intake } from "../intake.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Pump } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
+import { lookUp } from "./fate.ts";
 import { Interruption } from "../turns/interruption.ts";
 
 export type Desk = {
@@ -22,7 +25,10 @@ export type Desk = {
   readonly refuseUnlessOpen: () => void;
 };
 
-export type Operator = Pick<Gateway, "post" | "cancel" | "retry" | "reset" | "resend" | "discard">;
+export type Operator = Pick<
+  Gateway,
+  "post" | "cancel" | "retry" | "answer" | "revoke" | "reset" | "resend" | "discard"
+>;
 
 export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: Desk): Operator {
   const { store, world, ledger, events } = parts;
@@ -74,6 +80,27 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       if (readCommand(turn.input.body) !== null)
         throw new Fault("not-possible", `Turn ${id} was a command. Send it again.`);
       await door.again({ ...turn.input, key: `=retry:${id}:${world.id()}` });
+    },
+    async answer(question, choice) {
+      refuseUnlessOpen();
+      const turn = await store.waitingFor(question);
+      const session = turn === null ? null : await store.session(turn.session);
+      if (turn !== null && session !== null) {
+        const body = { kind: "answer", question, choice } as const;
+        const key = `=answer:${question}:${choice}`.slice(0, limits.keyMax);
+        await door.accept({ key, from: session.address, sender: "operator", body, sentAt: world.now() }, null);
+      }
+      const fate = await lookUp(parts, question);
+      if (fate.type === "answered" && fate.choice === choice) return turn === null ? "already" : "answered";
+      if (fate.type === "gone")
+        throw new Fault("not-found", `There is no question ${question}. List them with \`everturn approvals\`.`);
+      throw new Fault("not-possible", fateText(fate));
+    },
+    async revoke(id) {
+      refuseUnlessOpen();
+      if (!(await parts.archive.rules()).some((rule) => rule.id === id))
+        throw new Fault("not-found", `There is no rule ${id}. List them with \`everturn approvals rules\`.`);
+      await mustCommit([{ drop: "rule", id }]);
     },
     async reset(id) {
       refuseUnlessOpen();

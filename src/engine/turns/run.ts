@@ -218,7 +218,14 @@ function turnRun(
     const reply = { id: question, text: step.text, question: { id: question, choices: step.choices } };
     await say({ type: "asked", question, until }, [entry], reply, [timer]);
     timers.poke();
-    events.emit({ type: "turn-waiting", session: session.id, turn: running.turn.id, until });
+    events.emit({
+      type: "turn-waiting",
+      session: session.id,
+      turn: running.turn.id,
+      kind: "question",
+      question,
+      until,
+    });
     return false;
   }
 
