@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "../core/fault.ts";
-import { redactor } from "./redact.ts";
+import { hideKnown, redactor } from "./redact.ts";
 
 const { text, facts } = redactor([]);
 
@@ -234,4 +234,45 @@ test("texts made to be slow are not", () => {
     "://a:".repeat(6_000),
   );
   for (const one of hostile) assert.ok(text(one).length <= 9_000);
+});
+
+const planted = ["sk-test/planted+key=1234567890", 'pä"ss\\wörd\n&more', "\ud83d\ude00 smile-secret"] as const;
+
+test("a planted key is hidden in every form it takes, whatever stands around it", () => {
+  const hide = hideKnown(planted);
+  for (const key of planted) {
+    const forms: readonly (readonly [string, string])[] = [
+      ["plain", key],
+      ["json", JSON.stringify({ a: [key] })],
+      ["uri", `https://x/?a=${encodeURIComponent(key)}&b=1`],
+      ["base64", Buffer.from(key).toString("base64")],
+      ["base64url", Buffer.from(key).toString("base64url")],
+      ["hex", Buffer.from(key).toString("hex")],
+      ["as the password of somebody", Buffer.from(`ann:${key}`).toString("base64")],
+      ["in the middle, at 1", Buffer.from(`x${key} and more`).toString("base64")],
+      ["in the middle, at 2", Buffer.from(`xx${key} and more`).toString("base64")],
+      ["in the middle, at 3", Buffer.from(`xxx${key}, and more`).toString("base64")],
+    ];
+    for (const [form, text] of forms) {
+      const hidden = hide(`before ${text} after`);
+      assert.ok(hidden.includes("[secret]"), `${form} of ${key} stayed: ${hidden}`);
+      assert.ok(hidden.startsWith("before ") && hidden.endsWith(" after"), hidden);
+      assert.ok(!hidden.includes(key), form);
+    }
+  }
+});
+
+test("only what is known is hidden, and nothing is cut or guessed", () => {
+  const hide = hideKnown(["planted-key-1", "planted-key-1-and-longer", "abcde", "", "a.c*ef"]);
+  const long = `Bearer abcdefgh12345678 sk-proj-abcdefghijklmnop1234 ${"x".repeat(200_000)} abcde`;
+  assert.equal(hide(long), long);
+  assert.equal(hide("planted-key-1-and-longer planted-key-1"), "[secret] [secret]");
+  assert.equal(hide("a.c*ef abcccef"), "[secret] abcccef");
+  assert.equal(hide(`${"y".repeat(100_000)}planted-key-1${"z".repeat(100_000)}`).length, 200_000 + "[secret]".length);
+  assert.equal(hideKnown([])("planted-key-1"), "planted-key-1");
+  assert.equal(hideKnown(["abc", "12345"])("abc 12345"), "abc 12345");
+});
+
+test("what is put in place of a secret is not looked at again", () => {
+  assert.equal(hideKnown(["secret", "planted-key"])("planted-key secret"), "[secret] [secret]");
 });

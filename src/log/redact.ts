@@ -1,6 +1,8 @@
 // Takes secrets out of what is about to be written: those known by name or by value, and those known by their shape.
 // Pure, bounded in depth, width and length, and never throws, whatever it is given: cycles, getters that fail, proxies.
 
+import { masker } from "./known.ts";
+
 const mask = "[secret]";
 
 /** Ends of key names whose value is never shown. "tokens" is a count, so the word must end there. */
@@ -50,12 +52,41 @@ export function redactor(secrets: readonly string[]): Redactor {
   return { text, facts: (value) => new Walk(text).facts(value) };
 }
 
+/** Shorter ones are words of ordinary sentences, and hiding them would garble what people read. */
+const hiddenFrom = 6;
+
+/**
+ * Hides exactly the given secrets, in every form they take, in texts of any length; nothing is guessed by its shape and
+ * nothing is cut. Where no secret occurs it is the same text.
+ */
+export function hideKnown(secrets: readonly string[]): (text: string) => string {
+  const forms = knownForms(secrets.filter((one) => typeof one === "string" && one.length >= hiddenFrom));
+  return masker(forms, mask);
+}
+
 /** Longest first, so that a secret inside another leaves no rest of the longer one. */
 function knownForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets
     .filter((one) => typeof one === "string" && one.length >= 4)
-    .flatMap((one) => [one, JSON.stringify(one).slice(1, -1), uriForm(one), Buffer.from(one).toString("base64")]);
+    .flatMap((one) => [one, JSON.stringify(one).slice(1, -1), uriForm(one), ...encodedForms(one)]);
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** Of what was encoded together with its surroundings, these are long enough to be nothing else. */
+const pieceMin = 8;
+
+/** As base64 and as hex; in base64 also as it looks in the middle of something longer, such as a name and a password. */
+function encodedForms(text: string): readonly string[] {
+  const bytes = Buffer.from(text);
+  const pieces = [0, 1, 2].map((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    // Characters that also hold bits of a neighbour are not the same everywhere.
+    const end = Math.floor(((before + bytes.length) * 8) / 6);
+    return whole.slice(Math.ceil((before * 8) / 6), end);
+  });
+  const inside = [...pieces, bytes.toString("hex")].filter((one) => one.length >= pieceMin);
+  const plain = [bytes.toString("base64"), ...inside];
+  return [...plain, ...plain.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
 function uriForm(text: string): string {
