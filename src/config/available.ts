@@ -16,17 +16,6 @@ const is =
     values.includes(value);
 
 export const notYet: readonly NotYet[] = [
-  { key: "agent.backend", refused: is("model", "acp"), todo: "write echo or remove it" },
-  { key: "agent.model", todo: "remove it" },
-  { key: "agent.baseUrl", todo: "remove it" },
-  { key: "agent.apiKey", todo: "remove it" },
-  { key: "agent.fallback", todo: "remove it" },
-  { key: "agent.instructions", todo: "remove it" },
-  { key: "agent.instructionsFile", todo: "remove it" },
-  { key: "agent.maxSteps", todo: "remove it" },
-  { key: "agent.acp", todo: "remove it" },
-  { key: "agent.tools", todo: "remove it" },
-  { key: "agent.mcp", todo: "remove it" },
   { key: "platforms.telegram", todo: "remove it" },
   { key: "control.host", refused: isElsewhere, todo: "write 127.0.0.1 or remove it" },
   { key: "control.auth", refused: is("password", "header"), todo: "write token or remove it" },

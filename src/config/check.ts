@@ -3,12 +3,15 @@
 
 import { type GenericSchema, safeParse } from "valibot";
 import { nearest } from "../core/route.ts";
+import { checkAgent } from "./agent/access.ts";
+import { meantModel } from "./agent/providers.ts";
+import { modelName } from "./agent/schema.ts";
 import { isRefused, isRefusedAlways, isRefusedAt, notYet, platformsHere } from "./available.ts";
 import { variableOf } from "./env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "./faults.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { withoutPassword } from "./secret.ts";
-import { entriesOf, hasOneGroup, isSecret, schemaAt, within, wordsOf } from "./shape.ts";
+import { entriesOf, hasOneGroup, isSame, isSecret, schemaAt, takesNames, within, wordsOf } from "./shape.ts";
 
 /** A value and where its parts were written. */
 export type Raw = {
@@ -40,6 +43,7 @@ export function check(raw: Raw): Checked {
   const known = withoutUnknown(configSchema, possible, [], report);
   const parsed = safeParse(configSchema, known);
   for (const issue of parsed.issues ?? []) for (const one of leaves(issue, [])) explain(one, raw, report);
+  if (parsed.success) checkAgent(parsed.output.agent, report);
   if (parsed.success && faults.length === 0 && raw.faulty.length === 0) return { type: "right", config: parsed.output };
   return { type: "wrong", faults };
 }
@@ -54,10 +58,7 @@ function withoutUnknown(schema: GenericSchema | null, value: unknown, path: KeyP
   const entries = entriesOf(schema);
   if (entries === null) return isGroup(value) || Array.isArray(value) ? inside(schema, value, path, report) : value;
   if (value === null) return {};
-  if (Array.isArray(value)) {
-    report(path, "must be a group of settings, not a list", "write key: value lines below it, without dashes");
-    return undefined;
-  }
+  if (Array.isArray(value)) return notList(path, report);
   if (!isGroup(value)) return value;
   const known = Object.keys(entries);
   const kept = Object.entries(value).filter(([key]) => {
@@ -70,8 +71,13 @@ function withoutUnknown(schema: GenericSchema | null, value: unknown, path: KeyP
   );
 }
 
+function notList(path: KeyPath, report: Report): undefined {
+  report(path, "must be a group of settings, not a list", "write key: value lines below it, without dashes");
+}
+
 /** The same for what stands in a list or under names of the user's own choice. */
 function inside(schema: GenericSchema, value: object, path: KeyPath, report: Report): unknown {
+  if (Array.isArray(value) && takesNames(schema)) return notList(path, report);
   if (Array.isArray(value)) return value.map((one, i) => withoutUnknown(within(schema, i), one, [...path, i], report));
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, withoutUnknown(within(schema, key), one, [...path, key], report)]),
@@ -159,7 +165,9 @@ function explain({ issue, path }: Leaf, raw: Raw, report: Report): void {
   const words = wordsOf(schema).filter((word) => !isRefusedAt(path, word));
   const hidden = isSecret(schema) || raw.isFilled(path);
   const shown = hidden ? "" : `, but is ${shownValue(input)}`;
-  report(path, `${message}${shown}`, adviceFor(issue, words, raw.originOf(path)));
+  const meant = isSame(schema, modelName) && typeof input === "string" && !hidden ? meantModel(input) : null;
+  const todo = meant === null ? adviceFor(issue, words, raw.originOf(path)) : `did you mean ${meant}?`;
+  report(path, `${message}${shown}`, todo);
 }
 
 function adviceFor(issue: Issue, words: readonly string[], origin: Origin): string {

@@ -2,11 +2,12 @@
 // Pure: it is given text and values, and collects faults.
 
 import type { GenericSchema } from "valibot";
+import { keysFromOutside } from "./agent/access.ts";
 import { isRefusedAlways } from "./available.ts";
 import { type Override, type Variables, readScalar, substitute } from "./env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, nowhere } from "./faults.ts";
 import { configSchema } from "./schema.ts";
-import { schemaAt, wantsText, within } from "./shape.ts";
+import { schemaAt, takesList, wantsText, within } from "./shape.ts";
 
 export class Draft {
   value: unknown = {};
@@ -23,7 +24,8 @@ export class Draft {
   }
 
   isFilled(path: KeyPath): boolean {
-    return this.#filled.has(JSON.stringify(path));
+    // What a variable holds may be a whole list or group.
+    return path.some((_, i) => this.#filled.has(JSON.stringify(path.slice(0, i + 1))));
   }
 
   /** What the file says. */
@@ -86,9 +88,24 @@ export class Draft {
     this.value = placed(this.value, path, this.#typed(value.text, schemaAt(configSchema, path), path, faults));
   }
 
+  /** Keys that people keep in their environment under the usual names, where a model is configured and its key is not. */
+  fillKeys(variables: Variables): readonly string[] {
+    const agent = inGroup(this.value, "agent");
+    if (inGroup(agent, "model") === undefined) return [];
+    const main = String(inGroup(agent, "model")).split("/")[0];
+    return keysFromOutside(variables).flatMap(({ provider, variable }) => {
+      const isGiven = inGroup(inGroup(inGroup(agent, "providers"), provider), "apiKey") !== undefined;
+      if (isGiven || (provider === main && inGroup(agent, "apiKey") !== undefined)) return [];
+      const value = variables.get(variable);
+      if (value === undefined) return [];
+      this.override({ variable, path: ["agent", "providers", provider, "apiKey"], value }, []);
+      return [variable];
+    });
+  }
+
   /** Text from a variable as the kind of value that the key wants. */
   #typed(text: string, schema: GenericSchema | null, path: KeyPath, faults: ConfigFault[]): unknown {
-    if (wantsText(schema)) return text;
+    if (wantsText(schema) && !(takesList(schema) && text.trimStart().startsWith("["))) return text;
     const scalar = readScalar(text);
     if (scalar.type === "value") return scalar.value;
     this.faulty.push(path);
@@ -106,6 +123,12 @@ export class Draft {
   }
 }
 
+function inGroup(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined;
+}
+
 const notGroups = [
   "the configuration must be groups of settings",
   "begin with a line such as control: and indent what is below",
@@ -115,9 +138,7 @@ const notGroups = [
 function placed(value: unknown, [key, ...rest]: readonly string[], inner: unknown): unknown {
   if (key === undefined) return inner;
   const group = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const before: unknown = Object.hasOwn(group, key)
-    ? Object.entries(group).find(([name]) => name === key)?.[1]
-    : undefined;
+  const before = inGroup(group, key);
   return Object.fromEntries([
     ...Object.entries(group).filter(([name]) => name !== key),
     [key, placed(before, rest, inner)],

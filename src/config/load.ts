@@ -3,6 +3,7 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { check } from "./check.ts";
 import { Draft } from "./draft.ts";
 import { type Variables, overridesIn, parseEnvFile } from "./env.ts";
@@ -57,17 +58,41 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   }
   draft.fill(variables, faults);
   for (const override of overrides) draft.override(override, faults);
+  const keys = draft.fillKeys(variables);
 
   const checked = check(draft);
   if (checked.type === "wrong") faults.push(...checked.faults);
-  if (checked.type === "wrong" || faults.length > 0)
-    return { type: "wrong", faults: inOrder(faults, paths.config), paths };
+  const config = checked.type === "right" ? await withInstructions(checked.config, paths, input, draft, faults) : null;
+  if (config === null || faults.length > 0) return { type: "wrong", faults: inOrder(faults, paths.config), paths };
   const sources = {
     config: configText === null ? null : paths.config,
     env: envText === null ? null : paths.env,
-    variables: overrides.map(({ variable }) => variable),
+    variables: [...overrides.map(({ variable }) => variable), ...keys],
   };
-  return { type: "loaded", config: checked.config, paths, sources };
+  return { type: "loaded", config, paths, sources };
+}
+
+const instructionsFileKey = ["agent", "instructionsFile"];
+
+/** The owner's words to the agent, where they are in a file of their own; it is named from the home on. */
+async function withInstructions(
+  config: Config,
+  paths: Paths,
+  input: ConfigInput,
+  draft: Draft,
+  faults: ConfigFault[],
+): Promise<Config> {
+  const { instructionsFile } = config.agent;
+  if (instructionsFile === undefined) return config;
+  const file = resolve(paths.home, instructionsFile);
+  const inFile: ConfigFault[] = [];
+  const text = await readText(file, input, inFile);
+  const [bad] = inFile;
+  const wrong = (what: string, todo: string) =>
+    faults.push(faultAt(draft.originOf(instructionsFileKey), instructionsFileKey.join("."), what, todo));
+  if (bad !== undefined) wrong(`names ${file}, and ${bad.what}`, bad.todo);
+  else if (text === null) wrong(`names ${file}, which is not there`, "make the file or correct the name");
+  return { ...config, agent: { ...config.agent, instructions: (text ?? "").trim() } };
 }
 
 function fromProcess(env: Environment): Variables {

@@ -22,6 +22,8 @@ export type Paths = {
   readonly failureCounts: string;
   readonly files: string;
   readonly workspace: string;
+  /** Commands that outlive the gateway, a folder each. */
+  readonly jobs: string;
   readonly logs: string;
 };
 
@@ -63,6 +65,7 @@ export function pathsIn(home: string): Paths {
     failureCounts: join(home, ".restart_failure_counts"),
     files: join(home, "files"),
     workspace: join(home, "workspace"),
+    jobs: join(home, "jobs"),
     logs: join(home, "logs"),
   };
 }

@@ -1,79 +1,16 @@
 // The one schema of the configuration; its type is inferred from here and nowhere written twice.
-// Groups are strict, so an unknown key is an error. Messages continue a sentence that begins with the key.
+// Groups are strict, so an unknown key is an error.
 // What is documented but not built yet is accepted here and refused by `available.ts`.
 
 import * as v from "valibot";
 import type { BusyPolicy } from "../core/lane.ts";
 import type { InDoubtPolicy } from "../core/outbox.ts";
-import { Secret } from "./secret.ts";
-
-const group = <const E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, "must be a group of settings");
-const oneOf = <const T extends readonly string[]>(...names: T) =>
-  v.picklist(names, `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`);
-const flag = v.boolean("must be true or false");
-const text = v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must not be empty"));
-const address = v.pipe(
-  v.string("must be text"),
-  v.regex(/^https?:\/\/[^\s/]+/i, "must be an address that begins with http:// or https://"),
-);
-const words = (what: string) => v.pipe(v.array(text, what), v.minLength(1, what));
-const command = words("must be a list with a program and its arguments");
-
-/** Compared by identity, so that a message never shows what stands there. */
-export const secretText = v.pipe(
-  v.string("must be text"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.transform((value) => new Secret(value)),
-);
-
-function whole(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
-}
-
-function amount(min: number, max: number) {
-  const message = `must be a number from ${min} to ${max}`;
-  return v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message));
-}
+import { agent } from "./agent/schema.ts";
+import { address, amount, flag, group, oneOf, secretText, text, whole } from "./kinds.ts";
+import type { Secret } from "./secret.ts";
 
 const busyPolicies = ["queue", "interrupt", "steer"] as const satisfies readonly BusyPolicy[];
 const inDoubtPolicies = ["resend", "hold"] as const satisfies readonly InDoubtPolicy[];
-const providers = ["openai", "anthropic", "google", "openrouter", "ollama", "openai-compatible"];
-const model = v.pipe(
-  v.string("must be text"),
-  v.regex(
-    new RegExp(`^(${providers.join("|")})/\\S+$`),
-    `must be provider/model; providers are ${providers.join(", ")}`,
-  ),
-);
-
-const agent = v.pipe(
-  group({
-    backend: v.exactOptional(oneOf("echo", "model", "acp")),
-    model: v.exactOptional(model),
-    baseUrl: v.exactOptional(address),
-    apiKey: v.exactOptional(secretText),
-    fallback: v.optional(v.array(model, "must be a list of models"), []),
-    instructions: v.exactOptional(text),
-    instructionsFile: v.exactOptional(text),
-    maxSteps: v.optional(whole(1, 10_000), 90),
-    acp: v.exactOptional(group({ command })),
-    tools: v.optional(
-      group({
-        terminal: v.optional(group({ sandbox: v.optional(oneOf("auto", "bwrap", "off"), "auto") }), {}),
-        approvals: v.optional(oneOf("always", "dangerous", "never"), "dangerous"),
-      }),
-      {},
-    ),
-    mcp: v.optional(v.record(v.string(), group({ command }), "must be a group of servers, each with a command"), {}),
-  }),
-  // The offline agent answers as long as nobody has chosen a model.
-  v.transform(({ backend, ...rest }) => ({
-    backend: backend ?? (rest.model === undefined ? ("echo" as const) : ("model" as const)),
-    ...rest,
-  })),
-);
 
 const orOff = <const E extends v.ObjectEntries>(entries: E) =>
   v.union([v.literal(false), group(entries)], "must be a group of settings, or false to switch it off");

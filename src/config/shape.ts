@@ -3,7 +3,7 @@
 
 import type { GenericSchema } from "valibot";
 import { type KeyPath } from "./faults.ts";
-import { secretText } from "./schema.ts";
+import { secretText } from "./kinds.ts";
 
 /** Only what is read here of the many kinds of schema. */
 type Inside = {
@@ -59,7 +59,13 @@ export function schemaAt(root: GenericSchema, path: KeyPath): GenericSchema | nu
 export function wantsText(schema: GenericSchema | null): boolean {
   if (schema === null) return false;
   const kinds = choices(schema);
-  return kinds.some(isText) && kinds.every((one) => isText(one) || one.type === "number" || one.type === "bigint");
+  const others = ["number", "bigint", "array"];
+  return kinds.some(isText) && kinds.every((one) => isText(one) || others.includes(one.type));
+}
+
+/** Whether a list may stand there too. */
+export function takesList(schema: GenericSchema | null): boolean {
+  return schema !== null && choices(schema).some((one) => one.type === "array");
 }
 
 function isText(one: Inside): boolean {
@@ -70,8 +76,21 @@ function isText(one: Inside): boolean {
 
 export function isSecret(schema: GenericSchema | null): boolean {
   if (schema === null) return false;
+  if (isSame(schema, secretText)) return true;
   const inside: Inside = schema;
-  return schema === secretText || (inside.wrapped !== undefined && isSecret(inside.wrapped));
+  if (inside.wrapped !== undefined) return isSecret(inside.wrapped);
+  return inside.type === "union" && (inside.options ?? []).some((one) => isSchema(one) && isSecret(one));
+}
+
+/** Whether it is a group with names of the user's own choice, and nothing else. */
+export function takesNames(schema: GenericSchema): boolean {
+  return choices(schema).every((one) => one.type === "record");
+}
+
+/** Whether a key wants exactly this kind of value, or may be absent. */
+export function isSame(schema: GenericSchema | null, kind: GenericSchema): boolean {
+  const inside: Inside | null = schema;
+  return schema === kind || (inside?.wrapped !== undefined && isSame(inside.wrapped, kind));
 }
 
 /** The words a key may be, for a suggestion; empty when it is free. */

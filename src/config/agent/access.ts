@@ -1,0 +1,87 @@
+// What several settings of the agent must fulfil together: a model that can be reached, servers with one way in, and
+// the keys that people keep in their environment. Pure.
+
+import type { Variables } from "../env.ts";
+import type { KeyPath } from "../faults.ts";
+import type { Config } from "../schema.ts";
+import { type ProviderName, providerNames, providerOf, providers } from "./providers.ts";
+
+type Agent = Config["agent"];
+type Report = (path: KeyPath, what: string, todo: string) => void;
+
+/** The way to one provider, as it is configured; `agent.apiKey` and `agent.baseUrl` are for that of `agent.model`. */
+export function accessTo(agent: Agent, name: ProviderName) {
+  const own = agent.providers[name] ?? {};
+  const isMain = agent.model !== undefined && providerOf(agent.model) === name;
+  return {
+    keys: ((isMain ? agent.apiKey : undefined) ?? own.apiKey ?? []).map((key) => key.reveal()),
+    baseUrl: (isMain ? agent.baseUrl : undefined) ?? own.baseUrl,
+    headers:
+      own.headers === undefined
+        ? undefined
+        : Object.fromEntries(Object.entries(own.headers).map(([key, value]) => [key, value.reveal()])),
+  };
+}
+
+export function checkAgent(agent: Agent, report: Report): void {
+  if (agent.backend === "model") checkModels(agent, report);
+  if (agent.backend === "acp" && agent.acp === undefined)
+    report(["agent", "acp"], "is missing", "add it, as in acp: { command: [opencode, acp] }");
+  if (agent.instructions !== undefined && agent.instructionsFile !== undefined)
+    report(["agent", "instructionsFile"], "is given beside agent.instructions", "keep one of the two");
+  for (const [name, server] of Object.entries(agent.mcp)) checkServer(name, server, report);
+}
+
+function checkModels(agent: Agent, report: Report): void {
+  if (agent.model === undefined)
+    return report(["agent", "model"], "is missing", "add it, as in model: openai/gpt-5, or write backend: echo");
+  const wanted: readonly (readonly [KeyPath, string])[] = [
+    [["agent", "model"], agent.model],
+    ...agent.fallback.map((model, i) => [["agent", "fallback", i], model] as const),
+  ];
+  const told = new Set<ProviderName>();
+  for (const [path, model] of wanted) {
+    const name = providerOf(model);
+    if (told.has(name)) continue;
+    const { keys, baseUrl } = accessTo(agent, name);
+    const { needsKey, needsAddress, variables } = providers[name];
+    const isMain = path.length === 2;
+    const at = (key: string) => (isMain ? `agent.${key}` : `agent.providers.${name}.${key}`);
+    if (needsAddress && baseUrl === undefined)
+      report(
+        path,
+        `is a model of ${name}, which needs an address`,
+        `add ${at("baseUrl")}, as http://127.0.0.1:8080/v1`,
+      );
+    else if (needsKey && keys.length === 0 && baseUrl === undefined)
+      report(
+        path,
+        `is a model of ${name}, which needs a key, and there is none`,
+        `set ${variables.join(" or ")} in the environment or in .env, or ${at("apiKey")}`,
+      );
+    else continue;
+    told.add(name);
+  }
+}
+
+function checkServer(name: string, server: Agent["mcp"][string], report: Report): void {
+  const path = ["agent", "mcp", name];
+  const { command, url } = server;
+  if (command === undefined && url === undefined)
+    report(path, "needs a command or a url", "add command: [program, …] or url: https://…");
+  else if (command !== undefined && url !== undefined) report(path, "has a command and a url", "keep one of them");
+  else if (command === undefined && (server.env !== undefined || server.cwd !== undefined))
+    report(path, "has env or cwd, which only a server with a command uses", "remove them");
+  else if (url === undefined && server.headers !== undefined)
+    report(path, "has headers, which only a server with a url uses", "remove them, or use env");
+}
+
+/** A key that stands in the environment under its usual name, for a provider that is configured with none. */
+export type KeyFromOutside = { readonly provider: ProviderName; readonly variable: string };
+
+export function keysFromOutside(variables: Variables): readonly KeyFromOutside[] {
+  return providerNames.flatMap((provider) => {
+    const variable = providers[provider].variables.find((one) => (variables.get(one)?.text.trim() ?? "") !== "");
+    return variable === undefined ? [] : [{ provider, variable }];
+  });
+}

@@ -1,0 +1,100 @@
+// The settings of the agent: which model answers, what it may spend, which tools it has. What several keys must fulfil
+// together is in `access.ts`.
+
+import * as v from "valibot";
+import { address, amount, command, flag, group, oneOf, secretNames, secrets, text, whole } from "../kinds.ts";
+import { providerNames } from "./providers.ts";
+
+export const modelName = v.pipe(
+  v.string("must be text"),
+  v.regex(
+    new RegExp(`^(${providerNames.join("|")})/\\S+$`),
+    `must be provider/model; providers are ${providerNames.join(", ")}`,
+  ),
+);
+
+const provider = v.exactOptional(
+  group({
+    apiKey: v.exactOptional(secrets),
+    baseUrl: v.exactOptional(address),
+    headers: v.exactOptional(secretNames("must be a group of header names with their values")),
+  }),
+);
+
+const providers = group({
+  openai: provider,
+  anthropic: provider,
+  google: provider,
+  openrouter: provider,
+  ollama: provider,
+  "openai-compatible": provider,
+} satisfies Record<(typeof providerNames)[number], typeof provider>);
+
+const tokens = v.exactOptional(whole(1, 1_000_000_000_000));
+const dollars = v.exactOptional(amount(0, 1_000_000));
+const price = amount(0, 100_000);
+
+const timeout = v.exactOptional(amount(1, 86_400));
+
+/** Whether it has a command or an address is checked with the rest. */
+const server = group({
+  command: v.exactOptional(command),
+  env: v.exactOptional(secretNames("must be a group of variable names with their values")),
+  cwd: v.exactOptional(text),
+  url: v.exactOptional(address),
+  headers: v.exactOptional(secretNames("must be a group of header names with their values")),
+  trusted: v.optional(flag, false),
+  timeoutSeconds: timeout,
+});
+
+const tools = group({
+  terminal: v.optional(
+    group({
+      sandbox: v.optional(oneOf("auto", "bwrap", "off"), "auto"),
+      network: v.optional(flag, false),
+      timeoutSeconds: timeout,
+    }),
+    {},
+  ),
+  approvals: v.optional(oneOf("always", "dangerous", "never"), "dangerous"),
+  web: v.optional(group({ allowPrivate: v.optional(flag, false) }), {}),
+  workspace: v.exactOptional(text),
+});
+
+export const agent = v.pipe(
+  group({
+    backend: v.exactOptional(oneOf("echo", "model", "acp")),
+    model: v.exactOptional(modelName),
+    baseUrl: v.exactOptional(address),
+    apiKey: v.exactOptional(secrets),
+    fallback: v.optional(v.array(modelName, "must be a list of models"), []),
+    providers: v.optional(providers, {}),
+    instructions: v.exactOptional(text),
+    instructionsFile: v.exactOptional(text),
+    maxSteps: v.optional(whole(1, 10_000), 90),
+    contextTokens: v.exactOptional(whole(1_000, 100_000_000)),
+    maxOutputTokens: v.exactOptional(whole(1, 10_000_000)),
+    vision: v.exactOptional(flag),
+    prices: v.optional(
+      v.record(
+        modelName,
+        group({ input: price, output: price, cached: v.exactOptional(price) }),
+        "must be a group of models with their prices",
+      ),
+      {},
+    ),
+    budget: v.optional(group({ turnTokens: tokens, turnDollars: dollars, dayTokens: tokens, dayDollars: dollars }), {}),
+    acp: v.exactOptional(
+      group({ command, env: v.exactOptional(secretNames("must be a group of variable names with their values")) }),
+    ),
+    tools: v.optional(tools, {}),
+    mcp: v.optional(v.record(text, server, "must be a group of servers, each with a command or a url"), {}),
+  }),
+  // The offline agent answers as long as nobody has chosen another.
+  v.transform(({ backend, ...rest }) => ({ backend: backend ?? chosen(rest), ...rest })),
+);
+
+function chosen({ model, acp }: { readonly model?: unknown; readonly acp?: unknown }): "echo" | "model" | "acp" {
+  if (model !== undefined) return "model";
+  return acp === undefined ? "echo" : "acp";
+}

@@ -1,0 +1,46 @@
+// The kinds of values that settings are made of. Messages continue a sentence that begins with the key.
+
+import * as v from "valibot";
+import { Secret } from "./secret.ts";
+
+export const group = <const E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, "must be a group of settings");
+export const oneOf = <const T extends readonly string[]>(...names: T) =>
+  v.picklist(names, `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`);
+export const flag = v.boolean("must be true or false");
+export const text = v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must not be empty"));
+export const address = v.pipe(
+  v.string("must be text"),
+  v.regex(/^https?:\/\/[^\s/]+/i, "must be an address that begins with http:// or https://"),
+);
+const words = (what: string) => v.pipe(v.array(text, what), v.minLength(1, what));
+export const command = words("must be a list with a program and its arguments");
+
+/** Compared by identity, so that a message never shows what stands there. */
+export const secretText = v.pipe(
+  v.string("must be text"),
+  v.trim(),
+  v.nonEmpty("must not be empty"),
+  v.transform((value) => new Secret(value)),
+);
+
+const keysMessage = "must be a key, in quotes where it is a number, or a list of keys";
+
+/** One secret or several; always a list afterwards. */
+export const secrets = v.pipe(
+  v.union([secretText, v.pipe(v.array(secretText, keysMessage), v.minLength(1, keysMessage))], keysMessage),
+  v.transform((given) => (Array.isArray(given) ? given : [given])),
+);
+
+/** Names with values that may be secret, such as the environment of a program. */
+export const secretNames = (what: string) => v.record(text, secretText, what);
+
+export function whole(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+export function amount(min: number, max: number) {
+  const message = `must be a number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message));
+}
