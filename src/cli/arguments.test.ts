@@ -66,6 +66,12 @@ const cases: readonly (readonly [string, string])[] = [
   ["gateway run --replace=yes", "wrong: --replace takes no value."],
   ["turns show", "wrong: `turns show` needs <turn>."],
   ["send web/local/c1", "wrong: `send` needs <text...>."],
+  ["approvals", "approvals list | {}"],
+  ["approvals approve q1 --always", 'approvals approve | {"always":true} | q1'],
+  ["approvals approve", "wrong: `approvals approve` needs <approval>."],
+  ["approvals deny q1", "approvals deny | {} | q1"],
+  ["approvals deny q1 not now", "approvals deny | {} | q1 | not | now"],
+  ["usage --days 7 --session s", 'usage | {"days":"7","session":"s"}'],
   ["turns show a b", 'wrong: `turns show` does not take "b".'],
 ];
 
@@ -77,7 +83,7 @@ test("every command has help that names its words, arguments and options", () =>
   const all = helpText([]);
   for (const command of commands) {
     const help = helpText(command.words);
-    const usage = [...command.words, ...command.takes.map((one) => `<${one}>`)].join(" ");
+    const usage = [...command.words, ...command.takes.map((one) => (one.startsWith("[") ? one : `<${one}>`))].join(" ");
     assert.ok(help.startsWith(`Usage: everturn ${usage}`), help);
     assert.ok(all.includes(usage));
     for (const name of [...Object.keys(command.options), "help", "home"]) assert.ok(help.includes(`--${name}`), help);

@@ -89,8 +89,8 @@ function findCommand(words: readonly string[], purpose: "help" | "run"): Found |
 
 function checkGiven(command: Command, given: readonly string[]): string | null {
   const missing = command.takes[given.length];
-  if (missing !== undefined) return `\`${command.words.join(" ")}\` needs <${missing}>.`;
-  const more = command.takes.at(-1)?.endsWith("...") === true;
+  if (missing !== undefined && !missing.startsWith("[")) return `\`${command.words.join(" ")}\` needs <${missing}>.`;
+  const more = /\.\.\.\]?$/.test(command.takes.at(-1) ?? "");
   const extra = given[command.takes.length];
   return extra === undefined || more ? null : `\`${command.words.join(" ")}\` does not take "${extra}".`;
 }

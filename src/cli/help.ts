@@ -37,7 +37,7 @@ function commandHelp(command: Command): string {
 }
 
 function usageOf(command: Command): string {
-  return [...command.words, ...command.takes.map((name) => `<${name}>`)].join(" ");
+  return [...command.words, ...command.takes.map((name) => (name.startsWith("[") ? name : `<${name}>`))].join(" ");
 }
 
 function optionLines(options: Readonly<Record<string, Option>>): readonly string[] {

@@ -1,8 +1,10 @@
 // A turn's journal and its items in plain words. Pure.
 
 import type { Entry, ToolResult } from "../core/journal.ts";
+import type { Usage } from "../core/usage.ts";
 import type { ItemView } from "../control/protocol.ts";
 import { oneLine } from "./print.ts";
+import { usageText } from "./agent/spent.ts";
 
 export type Described = { readonly what: string; readonly detail: string };
 
@@ -11,7 +13,7 @@ export function describeEntry(entry: Entry): Described {
     case "said": {
       const calls = entry.calls.map((one) => `${one.tool}(${short(one.input)})`).join(", ");
       const detail = [oneLine(entry.text), calls === "" ? "" : `calls ${calls}`].filter((one) => one !== "").join("; ");
-      return { what: entry.final ? "answered" : "step", detail };
+      return { what: entry.final ? "answered" : "step", detail: withUsage(detail, entry.usage) };
     }
     case "tool-begun":
       return { what: "tool begun", detail: `${entry.call} (${entry.effect})` };
@@ -24,7 +26,13 @@ export function describeEntry(entry: Entry): Described {
       return { what, detail: `${entry.call}: ${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
     }
     case "compacted":
-      return { what: "compacted", detail: `messages up to ${entry.upTo}, ${entry.entries} entries of this turn` };
+      return {
+        what: "compacted",
+        detail: withUsage(
+          `messages up to ${entry.upTo}, ${entry.entries} entries of this turn: ${short(entry.summary)}`,
+          entry.usage,
+        ),
+      };
     case "answered":
       return {
         what: "was answered",
@@ -59,7 +67,15 @@ export function describeItem(item: ItemView): Described & { readonly at: number 
 }
 
 function resultText(result: ToolResult): string {
-  return result.type === "ok" ? `ok ${short(result.output)}` : `${result.type}, ${oneLine(result.why)}`;
+  if (result.type !== "ok") return `${result.type}, ${oneLine(result.why)}`;
+  const wishes = result.wishes?.map((one) => one.type).join(", ") ?? "";
+  const remarks = [result.outside === true ? "from outside" : "", wishes === "" ? "" : `wants ${wishes}`];
+  const remark = remarks.filter((one) => one !== "").join("; ");
+  return `ok ${short(result.output)}${remark === "" ? "" : ` (${remark})`}`;
+}
+
+function withUsage(detail: string, usage: Usage | undefined): string {
+  return usage === undefined ? detail : `${detail} [${oneLine(usageText(usage))}]`.trimStart();
 }
 
 function short(value: unknown): string {

@@ -15,7 +15,7 @@ export type Option = {
 
 export type Command = {
   readonly words: readonly string[];
-  /** Names of arguments; the last may end in `...`. All are required. */
+  /** Names of arguments; the last may end in `...`. All are required but those in brackets. */
   readonly takes: readonly string[];
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;

@@ -7,6 +7,7 @@ const sessions = () => import("./commands/sessions.ts");
 const turns = () => import("./commands/turns.ts");
 const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
+const approvals = () => import("./agent/approvals.ts");
 
 export const commands: readonly Command[] = [
   ...gatewayCommands,
@@ -122,6 +123,52 @@ export const commands: readonly Command[] = [
     load: async () => (await outbox()).discard,
   },
   {
+    words: ["approvals", "list"],
+    takes: [],
+    summary: "what waits for your word: approvals and questions, the oldest first",
+    options: { ...json, ...limit },
+    load: async () => (await approvals()).list,
+  },
+  {
+    words: ["approvals", "approve"],
+    takes: ["approval"],
+    summary: "allow what waits, this once; the beginning or end of its id is enough",
+    options: { ...json, always: { type: "boolean", summary: "and from now on without asking" } },
+    load: async () => (await approvals()).approve,
+  },
+  {
+    words: ["approvals", "deny"],
+    takes: ["approval", "[words...]"],
+    summary: "do not allow it; the words are told to the agent",
+    options: json,
+    load: async () => (await approvals()).deny,
+  },
+  {
+    words: ["approvals", "rules"],
+    takes: [],
+    summary: "what was allowed for good and is done without asking",
+    options: json,
+    load: async () => (await approvals()).rules,
+  },
+  {
+    words: ["approvals", "revoke"],
+    takes: ["rule"],
+    summary: "take back what was allowed for good",
+    options: json,
+    load: async () => (await approvals()).revoke,
+  },
+  {
+    words: ["usage"],
+    takes: [],
+    summary: "tokens and money by day and model; what has no price says so",
+    options: {
+      ...json,
+      days: { type: "string", value: "count", counts: true, summary: "only the last days, today among them" },
+      session: { type: "string", value: "id", summary: "only of this session" },
+    },
+    load: async () => (await import("./agent/usage.ts")).usage,
+  },
+  {
     words: ["config", "check"],
     takes: [],
     summary: "look for faults in the configuration; says all of them",
@@ -197,5 +244,6 @@ export const usual: Readonly<Record<string, string>> = {
   sessions: "list",
   turns: "list",
   outbox: "list",
+  approvals: "list",
   config: "show",
 };

@@ -1,11 +1,22 @@
 // Prometheus text about this process: what is open, what ended, how much memory. Counters live as long as the process.
 
 import type { GatewayEvent, GatewayStatus } from "../ports/gateway.ts";
-import type { Counts } from "../ports/store.ts";
+import type { AskedLine, Counts, UsageLine } from "../ports/store.ts";
+
+export type Measured = {
+  readonly status: GatewayStatus;
+  readonly counts: Counts;
+  /** What waits for an answer. */
+  readonly asked: readonly Pick<AskedLine, "kind">[];
+  /** Of today (UTC), by model: looking at all of history would cost as much as history. */
+  readonly today: readonly UsageLine[];
+  readonly memory: NodeJS.MemoryUsage;
+  readonly now: number;
+};
 
 export type Tally = {
   count(event: GatewayEvent): void;
-  text(status: GatewayStatus, counts: Counts, memory: NodeJS.MemoryUsage, now: number): string;
+  text(measured: Measured): string;
 };
 
 export function tally(): Tally {
@@ -20,12 +31,12 @@ export function tally(): Tally {
       if (event.type === "tool-ended") add(`everturn_tool_calls_total{result="${event.result}"}`);
       if (event.type === "item") add(`everturn_item_changes_total{state="${event.state}"}`);
     },
-    text(status, counts, memory, now) {
+    text(measured) {
       // Sorted, because all series of one name must stand together.
       const counted = [...counters]
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
         .map(([series, value]) => counter(series, value));
-      return toText([...gauges(status, counts, memory, now), ...counted]);
+      return toText([...gauges(measured), ...counted]);
     },
   };
 }
@@ -36,8 +47,11 @@ function counter(series: string, value: number): Sample {
   return { series, value, type: "counter" };
 }
 
-function gauges(status: GatewayStatus, counts: Counts, memory: NodeJS.MemoryUsage, now: number): readonly Sample[] {
-  const gauge = (series: string, value: number): Sample => ({ series, value, type: "gauge" });
+function gauge(series: string, value: number): Sample {
+  return { series, value, type: "gauge" };
+}
+
+function gauges({ status, counts, asked, today, memory, now }: Measured): readonly Sample[] {
   return [
     gauge("everturn_up", 1),
     gauge("everturn_ready", status.state === "running" ? 1 : 0),
@@ -45,6 +59,10 @@ function gauges(status: GatewayStatus, counts: Counts, memory: NodeJS.MemoryUsag
     ...Object.entries(counts.turns).map(([state, count]) => gauge(`everturn_turns{state="${state}"}`, count)),
     ...Object.entries(counts.items).map(([state, count]) => gauge(`everturn_outbox_items{state="${state}"}`, count)),
     gauge("everturn_timers", counts.timers),
+    ...(["approval", "question"] as const).map((kind) =>
+      gauge(`everturn_questions_open{kind="${kind}"}`, asked.filter((one) => one.kind === kind).length),
+    ),
+    ...used(today),
     gauge("everturn_recovered_turns", status.recovered.turns),
     gauge("everturn_recovered_items", status.recovered.items),
     ...status.platforms.map((one) =>
@@ -52,6 +70,20 @@ function gauges(status: GatewayStatus, counts: Counts, memory: NodeJS.MemoryUsag
     ),
     gauge("process_resident_memory_bytes", memory.rss),
     gauge("nodejs_heap_used_bytes", memory.heapUsed),
+  ];
+}
+
+/** Series of one name stand together. */
+function used(today: readonly UsageLine[]): readonly Sample[] {
+  const tokens = (["input", "cached", "output"] as const).flatMap((kind) =>
+    today.map((one) => gauge(`everturn_model_tokens_today{model="${label(one.model)}",kind="${kind}"}`, one[kind])),
+  );
+  const each = (name: string, value: (one: UsageLine) => number) =>
+    today.map((one) => gauge(`${name}{model="${label(one.model)}"}`, value(one)));
+  return [
+    ...each("everturn_model_steps_today", (one) => one.steps),
+    ...tokens,
+    ...each("everturn_model_cost_dollars_today", (one) => one.cost / 1e6),
   ];
 }
 

@@ -1,9 +1,11 @@
 // What the CLI and the page ask of a running gateway, and what it answers: types only, as they travel in JSON.
 // Moments are milliseconds since the epoch.
 
-import type { EntryLine, Counts } from "../ports/store.ts";
+import type { Rule } from "../core/approval.ts";
+import type { Spent } from "../core/usage.ts";
+import type { EntryLine, Counts, UsageLine } from "../ports/store.ts";
 import type { GatewayEvent, GatewayState, GatewayStatus } from "../ports/gateway.ts";
-import type { Message } from "../core/message.ts";
+import type { FileRef, Message, Question } from "../core/message.ts";
 import type { Boot } from "../core/recovery.ts";
 import type { ItemState } from "../core/outbox.ts";
 import type { Outcome, TurnState } from "../core/turn.ts";
@@ -42,6 +44,8 @@ export type SessionView = {
   readonly activeAt: number;
   /** Set when the user started over. */
   readonly endedAt: number | null;
+  /** The model its user chose for it; null for the configured one. */
+  readonly model: string | null;
   /** In lists only: its first words, and the number of its last message. */
   readonly title?: string;
   readonly lastN?: number;
@@ -67,7 +71,8 @@ export type ItemView = {
   readonly part: number;
   readonly to: string;
   readonly text: string;
-  readonly question: { readonly id: string; readonly choices: readonly string[] } | null;
+  readonly question: Question | null;
+  readonly files: readonly FileRef[];
   readonly createdAt: number;
   readonly state: ItemState["state"];
   readonly attempts: number | null;
@@ -78,11 +83,29 @@ export type ItemView = {
   readonly at: number | null;
 };
 
+/** Something that waits for its user; `id` is what an answer names. */
+export type QuestionView = {
+  readonly id: string;
+  /** `approval`: a call waits to be allowed; its answer is one of the choices. */
+  readonly kind: "approval" | "question";
+  readonly text: string;
+  readonly choices: readonly string[];
+  readonly turn: string;
+  readonly session: string;
+  readonly address: string;
+  /** When it is given up. */
+  readonly until: number;
+};
+
+/** `models`: the latest first. Cost is in millionths of a US dollar. */
+export type UsedView = { readonly total: Spent; readonly models: readonly string[] };
+
 /** `GET /api/sessions?platform=&limit=` */
 export type SessionsReply = { readonly sessions: readonly SessionView[] };
 /** `GET /api/sessions/:id` */
 export type SessionReply = {
   readonly session: SessionView;
+  readonly used: UsedView;
   readonly messages: readonly Message[];
   readonly turns: readonly TurnView[];
 };
@@ -96,13 +119,27 @@ export type TurnsReply = { readonly turns: readonly TurnView[] };
 export type TurnReply = {
   readonly turn: TurnView;
   readonly session: SessionView | null;
+  readonly used: Spent;
   readonly entries: readonly EntryLine[];
   readonly items: readonly ItemView[];
 };
 /** `GET /api/outbox?state=&limit=` */
 export type OutboxReply = { readonly items: readonly ItemView[] };
 
-/** `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard`, `/api/resume` (safe mode) */
+/** `GET /api/questions?limit=`: everything that waits for an answer, the oldest first. */
+export type QuestionsReply = { readonly questions: readonly QuestionView[] };
+/** `POST /api/questions/:id/answer`: as its user would by a press. Refused with why where it is too late. */
+export type AnswerRequest = { readonly choice: string };
+export type AnswerReply = { readonly status: "answered" | "already" };
+/** `GET /api/rules`: what may be done without asking. */
+export type RulesReply = { readonly rules: readonly Rule[] };
+/** `GET /api/usage?days=&session=`: by day (UTC) and model, the newest day first; today is one of the days. */
+export type UsageReply = { readonly lines: readonly UsageLine[]; readonly total: Spent };
+
+/**
+ * `POST /api/sessions/:id/reset`, `/api/turns/:id/cancel`, `/api/outbox/:id/retry|discard`, `/api/rules/:id/revoke`,
+ * `/api/resume` (safe mode)
+ */
 export type DoneReply = { readonly done: true };
 /** `POST /api/turns/:id/retry`: the turn that now runs; null when so much happened that it was not found again. */
 export type RetryReply = DoneReply & { readonly turn: string | null };

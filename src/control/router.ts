@@ -4,8 +4,9 @@
 import { getRequestListener } from "@hono/node-server";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault, sentenceOf } from "../core/fault.ts";
+import { dayOf } from "../core/usage.ts";
 import type { World } from "../ports/world.ts";
-import { api } from "./api.ts";
+import { api } from "./api/index.ts";
 import type { Guard } from "./auth.ts";
 import { type Refusal, refusalOf, refuse } from "./faults.ts";
 import type { tally } from "./metrics.ts";
@@ -19,6 +20,9 @@ export type RouterParts = ControlParts & {
   readonly draining: () => Draining | null;
   readonly closing: AbortSignal;
 };
+
+/** As many open questions as are counted. */
+const askedMax = 1_000;
 
 export type Router = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
@@ -37,7 +41,13 @@ function answers(parts: RouterParts): (request: Request) => Promise<Response> {
   const files = page(parts.pageFolder);
 
   async function metrics(): Promise<Response> {
-    const text = counters.text(gateway.status(), await archive.counts(), process.memoryUsage(), world.now());
+    const now = world.now();
+    const [counts, asked, today] = await Promise.all([
+      archive.counts(),
+      archive.asked(askedMax),
+      archive.usage({ since: dayOf(now) }),
+    ]);
+    const text = counters.text({ status: gateway.status(), counts, asked, today, memory: process.memoryUsage(), now });
     return new Response(text, {
       headers: { "content-type": "text/plain; version=0.0.4", "cache-control": "no-store" },
     });

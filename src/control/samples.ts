@@ -11,7 +11,7 @@ import type { OutboxItem } from "../core/outbox.ts";
 import { newSession } from "../core/session.ts";
 import { type Turn, newTurn } from "../core/turn.ts";
 import type { Gateway, GatewayEvent, GatewayState } from "../ports/gateway.ts";
-import type { Archive, Store } from "../ports/store.ts";
+import type { Archive, Store, UsageLine } from "../ports/store.ts";
 import { type Control, type ControlParts, openControl } from "./server.ts";
 
 export const token = "t".repeat(43);
@@ -97,6 +97,8 @@ export function recordingGateway(): FakeGateway {
     retry: (id) => note("retry", id),
     async answer(question, choice) {
       asked.push(["answer", question, choice]);
+      if (question === "q2") throw new Fault("not-possible", "It was answered with deny already.");
+      if (question !== "q1") throw new Fault("not-found", `There is no question ${question}.`);
       return "answered";
     },
     revoke: (id) => note("revoke", id),
@@ -113,13 +115,31 @@ export const store: Pick<Store, "session" | "turn" | "item"> = {
   item: async (id) => (id === item.id ? item : null),
 };
 
+const spent = { steps: 1, input: 100, cached: 40, output: 20 };
+const used: readonly UsageLine[] = [
+  { ...spent, day: "1970-01-01", model: "a/x", cost: 1_500_000, unpriced: 0 },
+  { ...spent, day: "1969-12-31", model: "b/y", cost: 0, unpriced: 1 },
+];
+
 export const archive: Archive = {
   history: async () => [message],
   messagesAfter: async (_, n) => (n < message.n ? [message] : []),
   messagesBefore: async () => [message],
   sessions: async () => [{ ...session, title: "hi", lastN: 7 }],
   turns: async () => [turn],
-  entries: async () => [{ n: 1, at: at(2_600), entry: { type: "said", text: "hello", calls: [], final: true } }],
+  entries: async () => [
+    {
+      n: 1,
+      at: at(2_600),
+      entry: {
+        type: "said",
+        text: "hello",
+        calls: [],
+        final: true,
+        usage: { model: "a/x", input: 7, cached: 3, output: 2, cost: 9 },
+      },
+    },
+  ],
   items: async () => [item],
   search: async () => [message],
   counts: async () => ({
@@ -128,9 +148,20 @@ export const archive: Archive = {
     timers: 4,
   }),
   recall: async () => [],
-  asked: async () => [],
-  rules: async () => [],
-  usage: async () => [],
+  asked: async () => [
+    {
+      question: "q1",
+      kind: "approval",
+      text: "May I?",
+      choices: ["approve", "always", "deny"],
+      turn: turn.id,
+      session: session.id,
+      address,
+      until: at(90_000),
+    },
+  ],
+  rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5) }],
+  usage: async ({ since = "" }) => used.filter((one) => one.day >= since),
   lastBoots: async () => [],
   backup: () => Promise.reject(new Fault("not-possible", "only a sample")),
 };

@@ -122,6 +122,7 @@ test("every question of the protocol is answered", async (t) => {
       createdAt: 1000,
       activeAt: 1000,
       endedAt: null,
+      model: null,
       lastN: 7,
     },
   ]);
@@ -201,6 +202,17 @@ test("metrics are Prometheus text", async (t) => {
   assert.match(text, /^everturn_turns_ended_total\{outcome="replied"\} 1$/m);
   for (const line of text.trim().split("\n"))
     assert.match(line, /^(# TYPE \w+ (gauge|counter)|\w+(\{[^}]*\})? [\d.]+)$/);
+});
+
+test("metrics tell what waits and what was used today", async (t) => {
+  const { control } = await started(t);
+  const text = await (await fetch(`${control.url}/metrics`, bearer())).text();
+  assert.match(text, /^everturn_questions_open\{kind="approval"\} 1$/m);
+  assert.match(text, /^everturn_questions_open\{kind="question"\} 0$/m);
+  assert.match(text, /^everturn_model_steps_today\{model="a\/x"\} 1$/m);
+  assert.match(text, /^everturn_model_tokens_today\{model="a\/x",kind="cached"\} 40$/m);
+  assert.match(text, /^everturn_model_cost_dollars_today\{model="a\/x"\} 1\.5$/m);
+  assert.doesNotMatch(text, /b\/y/, "yesterday is over");
 });
 
 test("routes of a platform are behind the same guard", async (t) => {

@@ -35,7 +35,7 @@ export function toDraining({ class: kind, running, until, deadline }: GatewayEve
 }
 
 export function toSession(session: Session | SessionLine): SessionView {
-  const { id, address, createdAt, activeAt, endedAt } = session;
+  const { id, address, createdAt, activeAt, endedAt, model } = session;
   return {
     id,
     address: formatAddress(address),
@@ -44,6 +44,7 @@ export function toSession(session: Session | SessionLine): SessionView {
     createdAt,
     activeAt,
     endedAt,
+    model,
     ...("title" in session ? { title: session.title, lastN: session.lastN } : {}),
   };
 }
@@ -81,7 +82,7 @@ function sinceWhen(now: TurnState): number | null {
 }
 
 export function toItem(item: OutboxItem): ItemView {
-  const { id, session, turn, part, to, text, question, createdAt, now } = item;
+  const { id, session, turn, part, to, text, question, files, createdAt, now } = item;
   return {
     id,
     session,
@@ -90,6 +91,7 @@ export function toItem(item: OutboxItem): ItemView {
     to: formatAddress(to),
     text,
     question: question ?? null,
+    files,
     createdAt,
     state: now.state,
     attempts: "attempts" in now ? now.attempts : null,

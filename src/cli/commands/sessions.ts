@@ -13,7 +13,9 @@ import type {
   StatusReply,
 } from "../../control/protocol.ts";
 import { type Context, queryOf, reachGateway, show as print, textFlag } from "../context.ts";
-import { facts, oneLine, paint, plainText, table, when } from "../print.ts";
+import { spentText } from "../agent/spent.ts";
+import { messageText as wordsOf } from "../talk/piped.ts";
+import { facts, oneLine, paint, table, when } from "../print.ts";
 
 export async function list(context: Context): Promise<number> {
   const client = reachGateway(context);
@@ -38,8 +40,9 @@ async function checkPlatform(client: Client, name: string): Promise<void> {
 export async function show(context: Context): Promise<number> {
   const path = `/api/sessions/${idOf(context)}${queryOf(context, ["limit"])}`;
   const reply = await reachGateway(context).get<SessionReply>(path);
-  return print(context, reply, ({ session, messages, turns }) => {
+  return print(context, reply, ({ session, used, messages, turns }) => {
     const now = context.now();
+    const spent = spentText(used.total);
     const head = facts(
       [
         ["session", session.id],
@@ -47,6 +50,11 @@ export async function show(context: Context): Promise<number> {
         ["created", when(session.createdAt, now)],
         ["active", when(session.activeAt, now)],
         ...(session.endedAt === null ? [] : ([["ended", when(session.endedAt, now)]] as const)),
+        [
+          "model",
+          session.model ?? (used.models[0] === undefined ? "as configured" : `${used.models[0]}, as configured`),
+        ],
+        ...(spent === null ? [] : ([["used", spent]] as const)),
         [
           "turns",
           turns
@@ -102,6 +110,5 @@ function titleOf(session: SessionView): string {
 function messageText(context: Context, message: Message): string {
   const who =
     message.role === "user" ? paint(context.output, "cyan", "you") : paint(context.output, "green", message.role);
-  const choices = message.question?.choices.map((one, i) => `\n  ${i + 1}) ${plainText(one)}`).join("") ?? "";
-  return `${who} ${paint(context.output, "dim", when(message.at, context.now()))}\n${plainText(message.text)}${choices}`;
+  return `${who} ${paint(context.output, "dim", when(message.at, context.now()))}\n${wordsOf(message)}`;
 }

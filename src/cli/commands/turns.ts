@@ -2,6 +2,7 @@
 
 import type { DoneReply, ItemView, RetryReply, TurnReply, TurnView, TurnsReply } from "../../control/protocol.ts";
 import { type Context, queryOf, reachGateway, show as print } from "../context.ts";
+import { spentText } from "../agent/spent.ts";
 import { describeEntry, describeItem } from "../life.ts";
 import { clockTime, facts, oneLine, paint, table, when } from "../print.ts";
 
@@ -31,9 +32,10 @@ export async function retry(context: Context): Promise<number> {
   return print(context, reply, ({ turn }) => `Its message runs again, as turn ${turn ?? "of its own"}.`);
 }
 
-function lifeText(context: Context, { turn, session, entries, items }: TurnReply): string {
+function lifeText(context: Context, { turn, session, used, entries, items }: TurnReply): string {
   const { output } = context;
   const now = context.now();
+  const spent = spentText(used);
   const head = facts(
     [
       ["turn", turn.id],
@@ -42,6 +44,7 @@ function lifeText(context: Context, { turn, session, entries, items }: TurnReply
       ...(turn.why === null ? [] : ([["why", turn.why]] as const)),
       ["started", turn.attempt === 1 ? "once" : `${turn.attempt} times`],
       ["message", oneLine(turn.text)],
+      ...(spent === null ? [] : ([["used", spent]] as const)),
     ],
     output,
   );
@@ -61,10 +64,12 @@ function lifeText(context: Context, { turn, session, entries, items }: TurnReply
 
 function itemLines(context: Context, item: ItemView, start: number): readonly Line[] {
   const { what, detail, at } = describeItem(item);
-  return [
-    line(context, item.createdAt, start, "to send", `part ${item.part + 1} to ${item.to}: ${oneLine(item.text)}`),
-    line(context, at, start, what, detail),
-  ];
+  return [line(context, item.createdAt, start, "to send", toSend(item)), line(context, at, start, what, detail)];
+}
+
+function toSend({ part, to, text, files }: ItemView): string {
+  const names = files.map((one) => `[${oneLine(one.name)}]`);
+  return `part ${part + 1} to ${to}: ${[oneLine(text), ...names].filter((one) => one !== "").join(" ")}`;
 }
 
 type Line = { readonly at: number; readonly text: string };

@@ -2,14 +2,14 @@
 // gateway. Who may call is decided before a request gets here.
 
 import { Hono } from "hono/tiny";
-import type { ItemId, SessionId, TurnId } from "../core/ids.ts";
-import { Fault } from "../core/fault.ts";
-import { limits } from "../core/limits.ts";
-import { formatAddress, parseAddress } from "../core/message.ts";
-import type { Gateway } from "../ports/gateway.ts";
-import type { Archive, ItemFilter, Store, TurnFilter } from "../ports/store.ts";
-import { eventStream } from "./events.ts";
-import { BadRequest, notFound, refusalOf, refuse } from "./faults.ts";
+import type { ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import { Fault } from "../../core/fault.ts";
+import { limits } from "../../core/limits.ts";
+import { formatAddress, parseAddress } from "../../core/message.ts";
+import type { Gateway } from "../../ports/gateway.ts";
+import type { Archive, ItemFilter, Store, TurnFilter } from "../../ports/store.ts";
+import { eventStream } from "../events.ts";
+import { BadRequest, notFound, refusalOf, refuse } from "../faults.ts";
 import type {
   DoneReply,
   Draining,
@@ -25,8 +25,11 @@ import type {
   StatusReply,
   TurnReply,
   TurnsReply,
-} from "./protocol.ts";
-import { type ProcessFacts, toItem, toSession, toSessionPage, toStatus, toTurn } from "./views.ts";
+} from "../protocol.ts";
+import { toUsed, usedIn } from "../used.ts";
+import { type ProcessFacts, toItem, toSession, toSessionPage, toStatus, toTurn } from "../views.ts";
+import { addAgent } from "./agent.ts";
+import { fieldsOf, limitOf, listMax, oneOf, wholeOf } from "./input.ts";
 
 export type ApiParts = {
   readonly gateway: Gateway;
@@ -39,7 +42,6 @@ export type ApiParts = {
   readonly closing: AbortSignal;
 };
 
-const listMax = 1_000;
 const turnStates = ["queued", "running", "waiting", "parked", "restarting", "done", "open"] as const;
 const itemStates = ["pending", "sending", "in-doubt", "delivered", "dead", "open"] as const;
 const bodyMax = 4 * 1024 * 1024;
@@ -51,6 +53,7 @@ export function api(parts: ApiParts): (request: Request) => Response | Promise<R
   const app = new Hono().basePath("/api");
   addReads(app, parts);
   addOrders(app, parts);
+  addAgent(app, parts);
   app.notFound((c) => refuse(notFound(`There is nothing at ${c.req.method} ${c.req.path}.`)));
   app.onError((error) => {
     if (error instanceof Fault) return refuse(refusalOf(error));
@@ -82,11 +85,17 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, draining, cl
   app.get("/sessions/:id", async (c) => {
     const session = await sessionOf(store, c.req.param("id"));
     const limit = limitOf(c.req.query("limit"), 50);
-    const [messages, turns] = await Promise.all([
+    const [messages, turns, used] = await Promise.all([
       archive.history(session.id, limit),
       archive.turns({ session: session.id, limit }),
+      archive.usage({ session: session.id }),
     ]);
-    return c.json({ session: toSession(session), messages, turns: turns.map(toTurn) } satisfies SessionReply);
+    return c.json({
+      session: toSession(session),
+      used: toUsed(used),
+      messages,
+      turns: turns.map(toTurn),
+    } satisfies SessionReply);
   });
   app.get("/sessions/:id/messages", async (c) => {
     const session = await sessionOf(store, c.req.param("id"));
@@ -109,7 +118,8 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, draining, cl
       store.session(turn.session),
     ]);
     const shown = session === null ? null : toSession(session);
-    return c.json({ turn: toTurn(turn), session: shown, entries, items: items.map(toItem) } satisfies TurnReply);
+    const used = usedIn(entries);
+    return c.json({ turn: toTurn(turn), session: shown, used, entries, items: items.map(toItem) } satisfies TurnReply);
   });
   app.get("/outbox", async (c) => {
     const state = oneOf(itemStates, c.req.query("state"), "state");
@@ -193,17 +203,6 @@ function readSend(body: string): { readonly to: string; readonly text: string; r
   return { to, text, key };
 }
 
-function fieldsOf(body: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new BadRequest(`The body is not JSON: ${error.message}`, { cause: error });
-  }
-  throw new BadRequest("The body must be a JSON object.");
-}
-
 async function sessionOf(store: ApiParts["store"], id: string) {
   const found = await store.session(id as SessionId);
   if (found === null) throw new Fault("not-found", `There is no session ${id}; \`everturn sessions list\` shows them.`);
@@ -220,21 +219,4 @@ async function itemOf(store: ApiParts["store"], id: string): Promise<ItemId> {
   const found = await store.item(id);
   if (found === null) throw new Fault("not-found", `There is no item ${id}; \`everturn outbox list\` shows them.`);
   return found.id;
-}
-
-function wholeOf(text: string | undefined, name: string): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new BadRequest(`\`${name}\` must be a whole number.`);
-  return Number(text);
-}
-
-function limitOf(text: string | undefined, usual: number): number {
-  return Math.min(Math.max(wholeOf(text, "limit") ?? usual, 1), listMax);
-}
-
-function oneOf<T extends string>(names: readonly T[], text: string | undefined, what: string): T | undefined {
-  if (text === undefined || text === "") return undefined;
-  const found = names.find((name) => name === text);
-  if (found === undefined) throw new BadRequest(`\`${what}\` must be one of ${names.join(", ")}.`);
-  return found;
 }
