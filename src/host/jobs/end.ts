@@ -1,0 +1,96 @@
+// Ends jobs by their folders alone, whoever started them: the holder is asked, which ends its command politely and then
+// not; who does not answer is killed with everything that carries the job's mark. Afterwards the folder says how it ended.
+
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { JobEnd } from "../../ports/jobs.ts";
+import { killTree } from "../ending.ts";
+import { isAlive } from "../identity.ts";
+import { replaceFile } from "../files/draft.ts";
+import { isJobId, readAsked, readClaim, readEnd, readGroup, readJob, voidClaim, writeAsked } from "./folder.ts";
+import { markedProcesses } from "./marked.ts";
+import { readOutput } from "./output.ts";
+
+/** A holder needs half a second for a command that does not listen; a stop has a whole one. */
+const patienceMs = 750;
+const goneMs = 1_000;
+const lookAgainMs = 10;
+
+/** True when it ran. It has ended when it resolves, and its folder says so. */
+export async function endJob(folder: string, why: string): Promise<boolean> {
+  if ((await readEnd(folder)) !== null) return false;
+  let claim = await readClaim(folder);
+  // One that has not begun never will.
+  if (claim.type === "free") claim = await voidClaim(folder);
+  if (claim.type !== "held") return false;
+  const { holder } = claim;
+  const wasAlive = isAlive(holder);
+  if (wasAlive) {
+    await writeAsked(folder, why);
+    if (process.platform !== "win32") signal(holder.pid, "SIGTERM");
+    else await killTree(holder.pid).catch(() => signal(holder.pid, "SIGKILL"));
+    await until(() => !isAlive(holder), patienceMs);
+  }
+  const left = await endLeftovers(folder, isAlive(holder) ? [holder.pid] : []);
+  if ((await readEnd(folder)) === null && wasAlive) await noteKilled(folder);
+  return wasAlive || left > 0;
+}
+
+/** What lives on of a job whose holder does not see to it; how many processes that were. */
+export async function endLeftovers(folder: string, more: readonly number[] = []): Promise<number> {
+  const id = folder.split(/[\\/]/).at(-1);
+  const marked = (await markedProcesses()).filter((one) => one.job === id).map((one) => one.pid);
+  const group = await readGroup(folder);
+  // A number alone proves nothing: whoever leads that group must be the one that we know.
+  if (group !== null && group.startTime !== null && isAlive(group)) signal(-group.pid, "SIGKILL");
+  const pids = [...new Set([...more, ...marked])];
+  for (const pid of pids) signal(pid, "SIGKILL");
+  await until(() => pids.every((pid) => !isAlive({ pid, startTime: null })), goneMs);
+  return pids.length;
+}
+
+/** All jobs of a home, and whatever daemons they have left; how many there were. */
+export async function endJobs(folder: string, why: string): Promise<number> {
+  const ids = (await namesIn(folder)).filter(isJobId);
+  const ended = await Promise.all(ids.map((id) => endJob(join(folder, id), why)));
+  const home = dirname(folder);
+  const own = new Set(ids);
+  const strays = (await markedProcesses()).filter((one) => own.has(one.job) || one.home === home);
+  for (const stray of strays) signal(stray.pid, "SIGKILL");
+  const count = ended.filter(Boolean).length + new Set(strays.map((one) => one.job)).size;
+  await until(() => strays.every(({ pid }) => !isAlive({ pid, startTime: null })), goneMs);
+  return count;
+}
+
+/** The holder could not say so itself. */
+async function noteKilled(folder: string): Promise<void> {
+  const [job, why, output] = await Promise.all([readJob(folder), readAsked(folder), readOutput(folder, 0, 0)]);
+  const tookMs = Math.max(0, Date.now() - (job?.startedAt ?? Date.now()));
+  const end: JobEnd = { code: null, signal: "SIGKILL", how: "killed", why, tookMs, bytes: output.total, lost: null };
+  await replaceFile(join(folder, "exit.json"), JSON.stringify(end));
+}
+
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    // Nothing has ever run here.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // It ended in between, or has rights of its own and cannot be touched.
+    if (error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM")) return;
+    throw error;
+  }
+}
+
+async function until(isTrue: () => boolean, patience: number): Promise<void> {
+  for (const end = performance.now() + patience; !isTrue() && performance.now() < end; ) await pause(lookAgainMs);
+}

@@ -1,0 +1,175 @@
+// The jobs of one home, each in a folder named by the key of its call. Nothing about them is in memory that is not on the
+// disk as well, so a new gateway knows of a job what the old one knew.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Fault } from "../../core/fault.ts";
+import type { Job, JobSpec, JobState, Jobs } from "../../ports/jobs.ts";
+import { isAlive } from "../identity.ts";
+import { endJob, endJobs, endLeftovers, namesIn } from "./end.ts";
+import {
+  isJobId,
+  jobId,
+  type JobFile,
+  markName,
+  readAsked,
+  readClaim,
+  readEnd,
+  readJob,
+  removeFolder,
+  voidClaim,
+  writeJob,
+} from "./folder.ts";
+import { type Holder, type Holders, openHolders } from "./holder.ts";
+import { readOutput } from "./output.ts";
+import { tidyJobs } from "./tidy.ts";
+import { firstOf } from "./waiting.ts";
+
+export type JobsOptions = {
+  /** `<home>/jobs` */
+  readonly folder: string;
+  readonly holders?: Holders;
+  readonly now?: () => number;
+};
+
+/** For a holder to begin, on a machine that is very busy. */
+const beginMs = 60_000;
+/** Between two looks, the first and the longest. */
+const lookMinMs = 5;
+const lookMaxMs = 100;
+const tidyEveryMs = 3_600_000;
+
+export function openJobs({ folder: all, holders = openHolders(), now = Date.now }: JobsOptions): Jobs {
+  const own = new Map<string, Holder>();
+  let tidiedAt = 0;
+  const folderOf = (id: string) => join(all, id);
+
+  async function get(id: string): Promise<Job | null> {
+    const job = isJobId(id) ? await readJob(folderOf(id)) : null;
+    return job === null ? null : shown(job);
+  }
+
+  function shown({ id, session, title, background, startedAt, limitMs }: JobFile): Job {
+    return { id, session, title, background, startedAt, limitMs, folder: folderOf(id) };
+  }
+
+  async function find(key: string): Promise<Job | null> {
+    const folder = folderOf(jobId(key));
+    const job = await readJob(folder);
+    // Its folder was begun and no more.
+    if (job === null) return null;
+    let claim = await readClaim(folder);
+    if (claim.type === "free") claim = await voidClaim(folder);
+    return claim.type === "void" ? null : shown(job);
+  }
+
+  async function start(spec: JobSpec): Promise<Job> {
+    const { env, ...rest } = spec;
+    const id = jobId(spec.key);
+    const folder = folderOf(id);
+    const before = await readJob(folder);
+    if (before !== null) {
+      const claim = await readClaim(folder);
+      if (claim.type === "held" || claim.type === "unreadable") return shown(before);
+      if (claim.type === "void") await removeFolder(folder);
+    }
+    mkdirSync(all, { recursive: true, mode: 0o700 });
+    const job: JobFile = { ...rest, id, startedAt: now() };
+    await writeJob(folder, job);
+    await begin(id, { ...env, [markName]: id });
+    tidyNowAndThen();
+    return shown(job);
+  }
+
+  /** Until somebody holds it. Two attempts: a scope that was granted once may be refused now. */
+  async function begin(id: string, env: Readonly<Record<string, string>>): Promise<void> {
+    const folder = folderOf(id);
+    for (const isLast of [false, true]) {
+      const holder = await holders.start(id, folder, env);
+      own.set(id, holder);
+      holder.onEnd(() => own.get(id) === holder && own.delete(id));
+      if (await isBegun(folder, holder)) return;
+      const why = holder.ended() ?? `nothing for ${beginMs / 1000} s`;
+      if (isLast) throw new Fault("not-possible", `The command could not be started: its holder ended with ${why}.`);
+      holders.refused(`systemd-run ended with ${why}`);
+    }
+  }
+
+  /** Nobody can begin it afterwards when it is false. */
+  async function isBegun(folder: string, holder: Holder): Promise<boolean> {
+    let pauseMs = lookMinMs;
+    for (const until = performance.now() + beginMs; performance.now() < until; pauseMs = longer(pauseMs)) {
+      // The order matters: who has ended may have claimed it before.
+      const hasEnded = holder.ended() !== null;
+      if ((await readClaim(folder)).type !== "free") return true;
+      if (hasEnded) return false;
+      await firstOf(pauseMs, holder.onEnd);
+    }
+    return (await voidClaim(folder)).type === "held";
+  }
+
+  async function state(id: string): Promise<JobState> {
+    const folder = folderOf(id);
+    const end = await readEnd(folder);
+    if (end !== null) return { type: "ended", end };
+    const claim = await readClaim(folder);
+    if (claim.type === "held" && isAlive(claim.holder)) return { type: "running" };
+    if (claim.type === "free" && own.get(id)?.ended() === null) return { type: "running" };
+    // It may have written its last word and left between our two looks.
+    const late = await readEnd(folder);
+    if (late !== null) return { type: "ended", end: late };
+    return { type: "unknown", why: await lostWhy(folder, claim.type) };
+  }
+
+  async function wait(id: string, signal: AbortSignal): Promise<Exclude<JobState, { type: "running" }>> {
+    for (let pauseMs = lookMinMs; ; pauseMs = longer(pauseMs)) {
+      signal.throwIfAborted();
+      const now = await state(id);
+      if (now.type !== "running") return now;
+      await firstOf(pauseMs, own.get(id)?.onEnd ?? null, signal);
+    }
+  }
+
+  function tidyNowAndThen(): void {
+    if (now() - tidiedAt < tidyEveryMs) return;
+    tidiedAt = now();
+    // Nobody waits for it, and what it could not remove is tried again.
+    void tidyJobs(all, now()).catch(() => (tidiedAt = 0));
+  }
+
+  return {
+    start,
+    find,
+    get,
+    state,
+    wait,
+    read: (id, from, max) => readOutput(folderOf(id), from, max),
+    async kill(id, why) {
+      await endJob(folderOf(id), why);
+      return state(id);
+    },
+    async list(session) {
+      const ids = (await namesIn(all)).filter(isJobId);
+      const found = await Promise.all(ids.map(get));
+      return found
+        .filter((job) => job !== null)
+        .filter((job) => job.session === session)
+        .toSorted((a, b) => b.startedAt - a.startedAt);
+    },
+    endAll: (why) => endJobs(all, why),
+    tidy: () => tidyJobs(all, now()),
+  };
+}
+
+/** What is left of it is ended: nobody holds it to its limit any more. */
+async function lostWhy(folder: string, claim: "free" | "void" | "held" | "unreadable"): Promise<string> {
+  if (claim === "free" || claim === "void") return "it was never begun";
+  const [left, asked] = [await endLeftovers(folder), await readAsked(folder)];
+  const rest = left > 0 ? " What still ran of it has been ended." : "";
+  const why = asked === null ? "" : ` It was about to be ended (${asked}).`;
+  return `it was begun, and whoever watched over it was killed, so how it ended is not known.${why}${rest}`;
+}
+
+function longer(ms: number): number {
+  return Math.min(lookMaxMs, ms * 1.5);
+}
