@@ -28,7 +28,7 @@ test("servers and tools that look alike get names of their own, whatever the ord
     const names = toolNames("s", order);
     assert.equal(names.get("a_b"), "s__a_b");
     assert.equal(new Set(names.values()).size, 3);
-    assert.deepEqual([...names].toSorted(), [...toolNames("s", alike)].toSorted());
+    assert.deepEqual(names, toolNames("s", alike));
   }
 });
 

@@ -1,10 +1,10 @@
 // What the MCP part is given and what it answers. The composition imports this alone; the rest is loaded when it is needed.
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import type { Verdict } from "../../core/approval.ts";
 import type { Blobs } from "../../ports/blobs.ts";
-import type { Tool, VetContext } from "../../ports/tool.ts";
+import type { Tool } from "../../ports/tool.ts";
 import type { Facts, LogLevel } from "../../ports/world.ts";
+import type { Policy } from "../danger/index.ts";
 
 export type McpServer = (
   | {
@@ -21,16 +21,6 @@ export type McpServer = (
   readonly timeoutSeconds?: number;
 };
 
-/** A call to be judged before it is made. `readOnly` and `destructive` are what a trusted server says, else null. */
-export type McpCall = {
-  readonly server: string;
-  readonly tool: string;
-  readonly input: unknown;
-  readonly trusted: boolean;
-  readonly readOnly: boolean | null;
-  readonly destructive: boolean | null;
-};
-
 export type McpOptions = {
   readonly servers: Readonly<Record<string, McpServer>>;
   /** Starts a program in a group of its own that a stop of the gateway ends. */
@@ -40,8 +30,8 @@ export type McpOptions = {
   /** Where servers start that name no folder. */
   readonly cwd?: string;
   readonly log: (level: LogLevel, what: string, facts?: Facts) => void;
-  /** Whether a call may be made as it is; absent, all may. */
-  readonly judge?: (call: McpCall, context: VetContext) => Promise<Verdict>;
+  /** How much is asked before a call is made. */
+  readonly policy: Policy;
   /** Where images and other files in results are kept; absent, they are only described. */
   readonly blobs?: Pick<Blobs, "put">;
   /** Our own, told to servers. */

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { test } from "node:test";
+import { type Bounds, type Peer, flood, openPeer, splitter } from "./child.ts";
+
+test("what comes in is cut into lines, wherever the pieces end", () => {
+  const text = 'one\n{"zwei":"👋"}\n\nlast';
+  for (let size = 1; size < 12; size++) {
+    const split = splitter(100);
+    const bytes = Buffer.from(text);
+    const lines: string[] = [];
+    for (let at = 0; at < bytes.length; at += size)
+      lines.push(...(split(bytes.subarray(at, at + size)) ?? ["too long"]));
+    assert.deepEqual(lines, ["one", '{"zwei":"👋"}', ""], `pieces of ${size}`);
+  }
+});
+
+test("a line may be as long as it may be, and no longer", () => {
+  const fits = splitter(10);
+  assert.deepEqual(fits(Buffer.from("0123456789")), []);
+  assert.deepEqual(fits(Buffer.from("\nx")), ["0123456789"]);
+  assert.equal(fits(Buffer.from("0123456789")), null);
+});
+
+test("too many in a second are a flood; the same in two are not", () => {
+  let now = 0;
+  const tooMany = flood(3, () => now);
+  assert.deepEqual([tooMany(), tooMany(), tooMany(), tooMany()], [false, false, false, true]);
+  now = 1_001;
+  assert.deepEqual([tooMany(), tooMany(), tooMany(), tooMany()], [false, false, false, true]);
+});
+
+type Run = { readonly peer: Peer; readonly lines: string[]; readonly ended: Promise<string> };
+
+function run(code: string, bounds: Partial<Bounds> = {}): Run {
+  const lines: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const peer = openPeer({
+    spawn: (program, words, options) => spawn(program, [...words], { ...options, detached: true }),
+    command: [process.execPath, "-e", code],
+    env: { A: "1" },
+    line: (text) => void lines.push(text),
+    ended: resolve,
+    bounds,
+  });
+  return { peer, lines, ended: promise };
+}
+
+test("lines go to and fro, and the end says how it ended and what was said last", async () => {
+  const { peer, lines, ended } = run(
+    'process.stdin.once("data", (d) => { process.stdout.write(`${process.env.A} ${d}`); console.error("alas"); process.exitCode = 4; process.stdin.destroy() })',
+  );
+  await peer.send("hello");
+  assert.equal(await ended, "it ended with exit code 4");
+  await peer.end("again");
+  assert.deepEqual(lines, ["1 hello"]);
+  assert.equal(peer.lastWords(), "alas");
+  await assert.rejects(peer.send("late"), /exit code 4/);
+});
+
+test("a program that does not exist, dies by a signal, or is ended by us, says so once", async () => {
+  assert.match(await run("process.kill(process.pid, 'SIGKILL')").ended, /by SIGKILL/);
+  const { peer, ended } = run("process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)", { graceMs: 50 });
+  await peer.end("enough");
+  assert.equal(await ended, "enough");
+  assert.throws(() => process.kill(peer.pid ?? 0, 0), /ESRCH/);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  openPeer({
+    spawn: (program, words, options) => spawn(program, [...words], options),
+    command: ["/no/such/program"],
+    env: {},
+    line: () => undefined,
+    ended: resolve,
+  });
+  assert.match(await promise, /cannot be started.*ENOENT/);
+});
+
+test("one that does not read what it is told is let go before we grow", async () => {
+  const { peer, ended } = run("setInterval(() => {}, 1000)", { unreadBytes: 1e6 });
+  const line = "x".repeat(500_000);
+  const sends = Array.from({ length: 10 }, () => peer.send(line).catch((error: unknown) => String(error)));
+  assert.equal(await ended, "it does not read what it is told");
+  assert.match(String((await Promise.all(sends)).at(-1)), /does not read/);
+});

@@ -1,0 +1,61 @@
+// The transport to a server that is a program of ours to start: JSON-RPC in lines over its input and output. A few lines
+// that are none, such as a greeting, are passed over; a server that sends nothing else is let go.
+
+import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { type Peer, type PeerOptions, openPeer } from "../../peers/child.ts";
+
+/** Lines in a row that cannot be read. */
+const garbageMax = 100;
+
+export type Pipe = Transport & {
+  /** Why it is over; null while it is not. */
+  readonly over: () => string | null;
+};
+
+export function pipe(options: Omit<PeerOptions, "line" | "ended">): Pipe {
+  let peer: Peer | null = null;
+  let over: string | null = null;
+  let garbage = 0;
+
+  function read(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch (error) {
+      garbage++;
+      transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      if (garbage > garbageMax) void peer?.end("it sends lines that are no messages");
+      return;
+    }
+    garbage = 0;
+    transport.onmessage?.(message);
+  }
+
+  const transport: Pipe = {
+    over: () => over,
+    async start() {
+      peer = openPeer({
+        ...options,
+        line: read,
+        ended(why) {
+          // What it said last may still be on its way when its end is known.
+          setImmediate(() => {
+            const said = peer?.lastWords() ?? "";
+            over = said === "" ? why : `${why}; its last words: ${said.slice(-300)}`;
+            transport.onclose?.();
+          });
+        },
+      });
+    },
+    async send(message) {
+      if (peer === null) throw new Error("it is not started");
+      await peer.send(serializeMessage(message).trimEnd());
+    },
+    async close() {
+      await peer?.end("we closed it");
+    },
+  };
+  return transport;
+}

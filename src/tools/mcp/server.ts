@@ -1,0 +1,138 @@
+// The life of one configured server: connected in the background, taken up again after its death with growing pauses, and
+// at once when a call needs it. What it listed last stays known while it is away.
+
+import { sentenceOf } from "../../core/fault.ts";
+import type { Connection, Listed } from "./connection.ts";
+import type { McpOptions, McpPace, McpServer, McpStatus } from "./options.ts";
+
+export interface ServerLife {
+  readonly name: string;
+  readonly settings: McpServer;
+  /** As it listed them last; null before it ever did. */
+  tools(): readonly Listed[] | null;
+  /** Begins to connect, and resolves when that has succeeded, failed, or taken too long. */
+  settled(): Promise<void>;
+  /** Rejects with the reason when it cannot be reached. */
+  connected(signal: AbortSignal): Promise<Connection>;
+  status(): McpStatus;
+  close(): Promise<void>;
+}
+
+/** A server that was up for this long has not failed by starting. */
+const steadyMs = 60_000;
+
+export function serverLife(name: string, settings: McpServer, options: McpOptions, pace: McpPace): ServerLife {
+  const { log } = options;
+  const closing = new AbortController();
+  let state: McpStatus["state"] = "waiting";
+  let why: string | null = null;
+  let known: readonly Listed[] | null = null;
+  let connection: Connection | null = null;
+  let opening: Promise<Connection> | null = null;
+  let first: Promise<void> | null = null;
+  let retry: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let upSince = 0;
+
+  async function open(): Promise<Connection> {
+    clearTimeout(retry);
+    state = "connecting";
+    try {
+      const { openConnection } = await import("./connection.ts");
+      closing.signal.throwIfAborted();
+      const made = await openConnection({
+        ...options,
+        server: settings,
+        pace,
+        signal: closing.signal,
+        trouble: (what, error) => log("debug", what, { server: name, why: hideSecrets(settings, sentenceOf(error)) }),
+        listed: (tools) => (known = tools),
+        closed: rest,
+      });
+      connection = made;
+      state = "ready";
+      why = null;
+      upSince = performance.now();
+      log("info", "an MCP server is connected", { server: name, tools: known?.length ?? 0 });
+      return made;
+    } catch (error) {
+      const reason = hideSecrets(settings, sentenceOf(error));
+      rest(reason);
+      throw new Error(reason);
+    }
+  }
+
+  /** It is away; it is tried again after a pause that grows with every failure. */
+  function rest(reason: string): void {
+    if (connection !== null && performance.now() - upSince > steadyMs) failures = 0;
+    connection = null;
+    if (closing.signal.aborted) return;
+    state = "resting";
+    why = hideSecrets(settings, reason);
+    const pauseMs = Math.min(pace.retryMinMs * 2 ** failures, pace.retryMaxMs);
+    failures++;
+    log(failures === 1 ? "warn" : "debug", "an MCP server is away", { server: name, why, failures, pauseMs });
+    clearTimeout(retry);
+    retry = setTimeout(() => void connect().catch(noted), pauseMs);
+    retry.unref();
+  }
+
+  /** The reason is in the status already. */
+  function noted(error: unknown): void {
+    log("debug", "an MCP server is still away", { server: name, why: sentenceOf(error) });
+  }
+
+  function connect(): Promise<Connection> {
+    if (closing.signal.aborted) return Promise.reject(new Error("the gateway stops"));
+    if (connection !== null) return Promise.resolve(connection);
+    opening ??= open().finally(() => (opening = null));
+    return opening;
+  }
+
+  return {
+    name,
+    settings,
+    tools: () => known,
+    settled: () =>
+      (first ??= orAfter(
+        connect().then(() => undefined, noted),
+        pace.readyMs,
+      )),
+    connected: (signal) => orAborted(connect(), signal),
+    status: () => ({ state, tools: known?.length ?? 0, why }),
+    async close() {
+      closing.abort(new Error("the gateway stops"));
+      clearTimeout(retry);
+      await opening?.catch(noted);
+      await connection?.close();
+      connection = null;
+      state = "closed";
+    },
+  };
+}
+
+async function orAfter(work: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** What a server says of its failure may repeat what it was given. */
+export function hideSecrets(settings: McpServer, text: string): string {
+  const given = Object.values(("url" in settings ? settings.headers : settings.env) ?? {});
+  const secrets = given.flatMap((value) => [value, value.replace(/^\S+\s+/, "")]).filter((value) => value.length >= 8);
+  return secrets.reduce((hidden, secret) => hidden.replaceAll(secret, "[hidden]"), text);
+}
