@@ -14,13 +14,14 @@ import { buildPage } from "./build-page.ts";
 const root = path.resolve(import.meta.dirname, "..");
 
 /**
- * The writer is the entry of a thread and looked for beside the store's chunk, so all files lie in one folder.
+ * Writer and seeker are entries of threads and looked for beside the chunks that start them, so all files lie in one folder.
  * The names of entries are known from outside; those of chunks carry a hash, so that a process which outlived an
  * upgrade fails to find its old chunk instead of loading one that does not belong to it.
  */
 const entries = {
   main: "src/main.ts",
   writer: "src/stores/sqlite/writer.ts",
+  seeker: "src/tools/files/search/seeker.ts",
   index: "src/index.ts",
   testing: "src/testing/index.ts",
 } as const;

@@ -59,7 +59,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
     { to: ["core", "ports", "tools", "peers"], node: "all", packages: ["@modelcontextprotocol/sdk"] },
   ],
   [/^src\/peers\//, { to: ["core", "ports", "peers"], node: "all" }],
-  [/^src\/tools\//, { to: ["core", "ports", "tools"], node: "all" }],
+  [/^src\/tools\//, { to: ["core", "ports", "tools"], node: "all", packages: ["valibot"] }],
   [/^src\/config\//, { to: ["core", "config"], node: "all", packages: ["valibot", "yaml"] }],
   [
     /^src\/control\//,
@@ -83,7 +83,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   [/^src\/index\.ts$/, { to: ["core", "ports", "engine", "stores", "world.ts"] }],
   // The composition: main and the files beside it are the only ones that know everyone.
   [
-    /^src\/(?:run\/(?:after\/)?)?[^/]+\.ts$/,
+    /^src\/(?:run\/(?:(?:after|agent)\/)?)?[^/]+\.ts$/,
     {
       to: ["beside", "run", "narrate.ts", "world.ts", "../bin/attend.js", ...everythingBut("sim", "testing")],
       node: "all",

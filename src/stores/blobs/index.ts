@@ -1,0 +1,135 @@
+// The files that people send and get, as files of their own: named by the digest of their content, so that the same bytes are
+// kept once, a repeat is harmless and damage is seen. What `put` gave back is on the disk.
+
+import { createHash, randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Fault, sentenceOf } from "../../core/fault.ts";
+import type { FileRef } from "../../core/message.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+
+export type BlobLimits = { readonly bytesMax: number };
+export const blobLimits: BlobLimits = { bytesMax: 50_000_000 };
+
+/** Makes the folder when something is put into it for the first time. */
+export function openBlobs(folder: string, limits: BlobLimits = blobLimits): Blobs {
+  const path = (blob: string): string => placeOf(folder, blob);
+  return {
+    path,
+    put: (content, as) =>
+      keep(folder, content, limits).then(
+        ({ blob, bytes }): FileRef => ({ name: safeName(as.name), mime: safeMime(as.mime), blob, bytes }),
+      ),
+    async read(blob) {
+      const bytes = await readFile(path(blob)).catch((error: unknown) => {
+        throw codeOf(error) === "ENOENT" ? lost(blob) : refused(folder, error);
+      });
+      if (createHash("sha256").update(bytes).digest("hex") !== blob) throw damaged(path(blob));
+      return bytes;
+    },
+  };
+}
+
+/** A name is a digest and nothing else, so it cannot lead out of the folder. */
+function placeOf(folder: string, blob: string): string {
+  if (!/^[0-9a-f]{64}$/.test(blob)) throw lost(blob);
+  return join(folder, blob.slice(0, 2), blob);
+}
+
+async function keep(
+  folder: string,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  limits: BlobLimits,
+): Promise<{ readonly blob: string; readonly bytes: number }> {
+  const draft = join(folder, `${randomUUID()}.tmp`);
+  try {
+    await makeFolder(folder);
+    const kept = await written(draft, content, limits);
+    await moveInto(draft, placeOf(folder, kept.blob));
+    return kept;
+  } catch (error) {
+    await rm(draft, { force: true });
+    // What the sender's own stream failed with, an abort for example, is not ours to translate.
+    throw codeOf(error) === null ? error : refused(folder, error);
+  }
+}
+
+async function written(
+  draft: string,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  { bytesMax }: BlobLimits,
+): Promise<{ readonly blob: string; readonly bytes: number }> {
+  await using handle = await open(draft, "wx", 0o600);
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const piece of content instanceof Uint8Array ? [content] : content) {
+    bytes += piece.length;
+    if (bytes > bytesMax)
+      throw new Fault("too-large", `A file may have at most ${bytesMax} bytes, and this one has more.`);
+    hash.update(piece);
+    await writeAll(handle, piece);
+  }
+  await handle.sync();
+  return { blob: hash.digest("hex"), bytes };
+}
+
+async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten;
+}
+
+/** Content that is there already is replaced by the same: should it have been damaged, it is whole again. */
+async function moveInto(draft: string, place: string): Promise<void> {
+  await makeFolder(dirname(place));
+  await rename(draft, place);
+  await syncFolder(dirname(place));
+}
+
+async function makeFolder(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncFolder(dirname(made));
+}
+
+/** Makes a name in a folder last. Windows cannot open folders, and keeps names by itself. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await using handle = await open(path, "r");
+  await handle.sync();
+}
+
+const nameMax = 200;
+
+/** A name as it can be shown and saved anywhere: one part, without signs that steer. */
+function safeName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1) ?? "";
+  const clean = last.replace(/[\p{Cc}\p{Cf}\p{Cs}<>:"|?*]/gu, "_").trim();
+  if (clean === "" || /^\.+$/.test(clean)) return "file";
+  return clean.length <= nameMax ? clean : `${clean.slice(0, nameMax - 20)}${clean.slice(-20)}`.toWellFormed();
+}
+
+function safeMime(mime: string): string {
+  const kind = (mime.split(";", 1)[0] ?? "").trim().toLowerCase();
+  return /^[\w.+-]+\/[\w.+-]+$/.test(kind) && kind.length <= 100 ? kind : "application/octet-stream";
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
+}
+
+function lost(blob: string): Fault {
+  const name = blob.replace(/[^\w-]/g, "_").slice(0, 64);
+  return new Fault("not-found", `There is no stored file ${name}; it was removed, or never came here.`);
+}
+
+function damaged(path: string): Fault {
+  return new Fault("store-failed", `${path} is damaged: it is not what was stored there. Bring it back from a backup.`);
+}
+
+function refused(folder: string, error: unknown): Fault {
+  const isFull = ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
+  const todo = isFull ? "make room on the disk" : "check that the folder belongs to this user";
+  return new Fault(
+    isFull ? "store-full" : "store-failed",
+    `${folder} cannot be used (${sentenceOf(error)}); ${todo}.`,
+    error,
+  );
+}

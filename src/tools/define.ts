@@ -1,0 +1,115 @@
+// One way to write a tool: its face to the model, the schema of its input, and what it does with an input that is right.
+// What goes wrong outside becomes a failed result with a sentence; an abort and a mistake of ours pass through.
+
+import type * as v from "valibot";
+import type { Verdict } from "../core/approval.ts";
+import { Fault } from "../core/fault.ts";
+import type { ToolEffect, ToolResult } from "../core/journal.ts";
+import type { Tool, ToolContext, VetContext } from "../ports/tool.ts";
+import { checked } from "./input.ts";
+
+/** The parts of an input as a model sees them; those that must be there are named apart. */
+export type Face = {
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required: readonly string[];
+};
+
+export type Definition<S extends v.GenericSchema> = {
+  readonly name: string;
+  readonly description: string;
+  readonly effect: ToolEffect;
+  readonly face: Face;
+  readonly schema: S;
+  readonly timeoutMs?: number;
+  readonly vet?: (input: v.InferOutput<S>, context: VetContext) => Promise<Verdict>;
+  readonly run: (input: v.InferOutput<S>, context: ToolContext) => Promise<ToolResult>;
+  readonly check?: (input: v.InferOutput<S>, context: ToolContext) => Promise<ToolResult | null>;
+};
+
+export function define<S extends v.GenericSchema>(one: Definition<S>): Tool {
+  const { name, description, effect, face, schema, vet, run, check } = one;
+  return {
+    name,
+    description,
+    effect,
+    input: { type: "object", properties: face.properties, required: face.required, additionalProperties: false },
+    ...(one.timeoutMs === undefined ? {} : { timeoutMs: one.timeoutMs }),
+    ...(vet === undefined ? {} : { vet: (input, context) => vetted(schema, input, (good) => vet(good, context)) }),
+    run: (input, context) => tried(schema, input, context, (good) => run(good, context)),
+    ...(check === undefined
+      ? {}
+      : { check: (input, context) => tried(schema, input, context, (good) => check(good, context)) }),
+  };
+}
+
+async function vetted<T extends v.GenericSchema>(
+  schema: T,
+  input: unknown,
+  judge: (good: v.InferOutput<T>) => Promise<Verdict>,
+): Promise<Verdict> {
+  const read = checked(schema, input);
+  if (read.type === "bad") return { type: "refuse", why: read.why };
+  try {
+    return await judge(read.input);
+  } catch (error) {
+    return { type: "refuse", why: whyNot(error) };
+  }
+}
+
+async function tried<T extends v.GenericSchema, R>(
+  schema: T,
+  input: unknown,
+  context: ToolContext,
+  work: (good: v.InferOutput<T>) => Promise<R>,
+): Promise<R | ToolResult> {
+  const read = checked(schema, input);
+  if (read.type === "bad") return failed(read.why);
+  try {
+    context.signal.throwIfAborted();
+    return await work(read.input);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return failed(whyNot(error));
+  }
+}
+
+export function ok(output: unknown): ToolResult {
+  return { type: "ok", output };
+}
+
+export function failed(why: string): ToolResult {
+  return { type: "failed", why };
+}
+
+/** The sentence for what went wrong outside; anything else is a mistake of ours and is thrown on. */
+function whyNot(error: unknown): string {
+  if (error instanceof Fault) return error.message;
+  const refused = refusalOf(error);
+  if (refused === null) throw error;
+  return refused;
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "may not be used by this user",
+  EPERM: "may not be used by this user",
+  EISDIR: "is a folder",
+  ENOTDIR: "leads through something that is not a folder",
+  ELOOP: "is a circle of links",
+  ENAMETOOLONG: "has a name that is too long",
+  ENOSPC: "cannot be written: the disk is full",
+  EDQUOT: "cannot be written: the quota is used up",
+  EROFS: "lies on a file system that can only be read",
+  EMFILE: "cannot be opened now: too many files are open",
+  ETXTBSY: "is a program that is running",
+  EBUSY: "is in use",
+};
+
+/** What the system refused, to what; null when it is no refusal of the system. */
+function refusalOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  if (!("syscall" in error)) return null;
+  const what = "path" in error && typeof error.path === "string" ? error.path : "It";
+  const known = refusals[error.code];
+  return known === undefined ? `${what}: ${error.message}` : `${what} ${known}.`;
+}

@@ -1,0 +1,66 @@
+// What all tools that touch files know: where they work, what is not theirs, and how a path is vetted before it is used.
+
+import { createHash } from "node:crypto";
+import type { Verdict } from "../../core/approval.ts";
+import type { ToolEffect } from "../../core/journal.ts";
+import type { VetContext } from "../../ports/tool.ts";
+import { type PathUse, type Places, type Policy, judgePath, verdictOf } from "../danger/index.ts";
+import type { Untouchable } from "./content.ts";
+import { placeOf } from "./place.ts";
+
+export type Room = {
+  /** Where relative paths begin, and what may be changed without a word. */
+  readonly workspace: string;
+  /** The gateway's own folder. */
+  readonly home: string;
+  /** The user's own folder, or null where the system knows none. */
+  readonly userHome: string | null;
+  /** A folder for notes on writes under way, the gateway's alone. */
+  readonly notes: string;
+  /** Files that this process must not open: the lock and the database. */
+  readonly untouchable: Untouchable;
+  readonly approvals: Policy;
+};
+
+export type PathCall = {
+  readonly tool: string;
+  readonly effect: ToolEffect;
+  readonly use: PathUse;
+  readonly path: string;
+  /** All of the input: an approval is for exactly this. */
+  readonly input: unknown;
+  /** What is written there, where something is. */
+  readonly text?: string;
+};
+
+/** So much of a text is shown to whoever allows it; the approval is bound to all of it. */
+const shownMax = 1_500;
+
+export async function vetPath(room: Room, call: PathCall, context: VetContext): Promise<Verdict> {
+  const { real } = await placeOf(room.workspace, call.path);
+  const { tool, effect, use, text, input } = call;
+  return verdictOf({
+    policy: room.approvals,
+    judgement: judgePath(real, use, await placesOf(room)),
+    effect,
+    outside: context.outside,
+    what: text === undefined ? `${tool} ${real}` : `${tool} ${real}\n${clipped(text)}`,
+    subject: `${use} ${real}`,
+    bound: digest([tool, real, input]),
+  });
+}
+
+/** With links followed, as the judgement wants them. */
+export async function placesOf(room: Room): Promise<Places> {
+  const end = async (path: string): Promise<string> => (await placeOf(path, ".")).real;
+  const userHome = room.userHome === null ? null : await end(room.userHome);
+  return { workspace: await end(room.workspace), home: await end(room.home), userHome };
+}
+
+export function digest(of: unknown): string {
+  return createHash("sha256").update(JSON.stringify(of)).digest("hex");
+}
+
+function clipped(text: string): string {
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax)}\n[and ${text.length - shownMax} more characters]`;
+}

@@ -1,0 +1,41 @@
+// recall: what was remembered, and what was said before, in the conversations of the same people and no others.
+
+import * as v from "valibot";
+import { memoryScope } from "../../core/memory.ts";
+import type { Archive } from "../../ports/store.ts";
+import type { Tool } from "../../ports/tool.ts";
+import { define, ok } from "../define.ts";
+import { maybe, whole, words } from "../input.ts";
+
+const countMax = 50;
+const countUsual = 10;
+const textMax = 1_000;
+
+export function recallTool(archive: Pick<Archive, "recall">): Tool {
+  return define({
+    name: "recall",
+    description: "Searches memories and earlier conversations for words; all of them must occur.",
+    effect: "pure",
+    face: {
+      properties: { query: { type: "string" }, limit: { type: "integer" } },
+      required: ["query"],
+    },
+    schema: v.strictObject({ query: words(500), limit: maybe(whole(1, countMax)) }),
+    async run({ query, limit = countUsual }, { address }) {
+      const found = await archive.recall(memoryScope(address), query, limit);
+      if (found.length === 0) return ok("Nothing found; fewer or other words may find more.");
+      return ok(
+        found
+          .map(({ from, id, text, at }) => {
+            const source = from === "memory" ? `memory ${id}` : "said";
+            return `[${source}, ${new Date(at).toISOString().slice(0, 16)}Z] ${clipped(text)}`;
+          })
+          .join("\n"),
+      );
+    },
+  });
+}
+
+function clipped(text: string): string {
+  return text.length <= textMax ? text : `${text.slice(0, textMax).toWellFormed()}…`;
+}
