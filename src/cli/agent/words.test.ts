@@ -30,7 +30,7 @@ test("nothing used is nothing said", () => {
 });
 
 const known = ["abc.q1", "abd.q2", "abc.q12", "x"].map((id) => ({ id }));
-const picks: readonly (readonly [string, string | null | "several"])[] = [
+const picks: readonly (readonly [string, string | null])[] = [
   ["abc.q1", "abc.q1"],
   ["abd", "abd.q2"],
   ["q2", "abd.q2"],

@@ -3,8 +3,8 @@
 
 import type { Instant } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
-import type { Address, Body, Inbound } from "../../core/message.ts";
-import { isClientId } from "./api.ts";
+import type { Address, Body, FileRef, Inbound } from "../../core/message.ts";
+import { chatLimits, isClientId } from "./api.ts";
 import { type Refusal, badRequest, tooLarge } from "./faults.ts";
 
 export const account = "local";
@@ -33,24 +33,48 @@ export function readPost(bytes: ArrayBuffer, from: Address, sentAt: Instant): Re
   const json = parseJson(bytes);
   if (json.type === "refused") return json;
   if (!isObject(json.value)) return wrong("The body must be a JSON object with `id` and `text`.");
-  const { id, text, answer, ...rest } = json.value;
+  const { id, text, files, answer, ...rest } = json.value;
   const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) return wrong(`Unknown field \`${unknown.slice(0, 64)}\`; known are id, text and answer.`);
+  if (unknown !== undefined)
+    return wrong(`Unknown field \`${unknown.slice(0, 64)}\`; known are id, text, files and answer.`);
   if (typeof id !== "string" || !isClientId(id))
     return wrong("`id` must be 1 to 64 letters, digits, - or _, made by the client once for each message.");
-  const body = readBody(text, answer);
+  const body = readBody(text, files, answer);
   if (body.type === "refused") return body;
   return { type: "read", value: { key: toKey(from.chat, id), from, sender, body: body.value, sentAt } };
 }
 
-function readBody(text: unknown, answer: unknown): Read<Body> {
+function readBody(text: unknown, given: unknown, answer: unknown): Read<Body> {
   if ((text === undefined) === (answer === undefined)) return wrong("Give either `text` or `answer`.");
-  if (answer !== undefined) return readAnswer(answer);
+  const files = readFiles(given ?? []);
+  if (files.type === "refused") return files;
+  if (answer !== undefined) return given === undefined ? readAnswer(answer) : wrong("An answer carries no `files`.");
   if (typeof text !== "string") return wrong("`text` must be a string.");
-  if (text.trim() === "") return wrong("`text` is empty; there is nothing to answer.");
+  if (text.trim() === "" && files.value.length === 0) return wrong("`text` is empty; there is nothing to answer.");
   if (text.length > limits.textMax)
     return refused(tooLarge("The message", `${limits.textMax.toLocaleString("en")} characters`));
-  return { type: "read", value: { kind: "text", text: text.toWellFormed(), files: [] } };
+  return { type: "read", value: { kind: "text", text: text.toWellFormed(), files: files.value } };
+}
+
+/** As an upload was answered; whether they are there is looked at afterwards. */
+function readFiles(given: unknown): Read<readonly FileRef[]> {
+  if (!Array.isArray(given)) return wrong("`files` must be a list of uploaded files.");
+  if (given.length > chatLimits.filesMax)
+    return wrong(`At most ${chatLimits.filesMax} files go with one message, not ${given.length}.`);
+  const files = given.map(readFile);
+  const odd = files.indexOf(null);
+  if (odd !== -1) return wrong(`\`files[${odd}]\` must be what the upload answered: name, mime, blob and bytes.`);
+  return { type: "read", value: files.filter((one) => one !== null) };
+}
+
+function readFile(value: unknown): FileRef | null {
+  if (!isObject(value)) return null;
+  const { name, mime, blob, bytes } = value;
+  if (typeof name !== "string" || typeof mime !== "string" || typeof blob !== "string") return null;
+  if (!Number.isSafeInteger(bytes) || Number(bytes) < 0 || name === "" || name.length > 200) return null;
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(mime) || mime.length > 100 || !/^[\w-]{1,128}$/.test(blob)) return null;
+  // Nothing in a name may steer whatever shows it.
+  return { name: name.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, "_"), mime, blob, bytes: Number(bytes) };
 }
 
 function readAnswer(answer: unknown): Read<Body> {

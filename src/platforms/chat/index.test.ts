@@ -14,7 +14,7 @@ const facts = { boot: "boot-1", version: "0.0.1" };
 
 async function started(t: TestContext, accept?: Accept) {
   const kept = keptTranscript("web");
-  const { platform, routes } = chat("web", kept, facts, { pingMs: 60_000 });
+  const { platform, routes } = chat("web", kept, facts, undefined, { pingMs: 60_000 });
   const taken: Inbound[] = [];
   const stop = new AbortController();
   const listening = platform.listen(accept ?? storing(kept, taken), null, () => {}, stop.signal);

@@ -4,6 +4,7 @@
 
 import { limits } from "../../core/limits.ts";
 import { toParts } from "../../core/parts.ts";
+import type { Blobs } from "../../ports/blobs.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform } from "../../ports/platform.ts";
 import { type Hello, chatLimits } from "./api.ts";
@@ -17,11 +18,13 @@ export function chat(
   name: string,
   transcript: Transcript,
   facts: Hello,
+  /** Where the files of conversations are kept; without it none are taken. */
+  blobs?: Blobs,
   settings: { readonly pingMs: number } = chatLimits,
 ): Chat {
   const open = streams(name, transcript, facts, settings.pingMs);
   const door: Door = { accept: null, state: "starting" };
-  return { platform: toPlatform(name, open, door), routes: routes({ name, transcript, open, door }) };
+  return { platform: toPlatform(name, open, door), routes: routes({ name, transcript, open, door, blobs }) };
 }
 
 function toPlatform(name: string, open: Streams, door: Door): Platform {

@@ -3,10 +3,13 @@
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { Instant } from "../../core/ids.ts";
+import type { Inbound } from "../../core/message.ts";
+import type { Blobs } from "../../ports/blobs.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Accept } from "../../ports/platform.ts";
 import { type ChatsReply, type MessagesReply, type PostReply, chatLimits, isClientId } from "./api.ts";
 import { type Refusal, badRequest, notServing, refusalOf, refuse, tooLarge, tooMany } from "./faults.ts";
+import type { Uploads } from "./files.ts";
 import { addressOf, readNumber, readPost } from "./inbound.ts";
 import { toChats, toShown } from "./outbound.ts";
 import type { Streams, Transcript } from "./streams.ts";
@@ -19,14 +22,15 @@ type Parts = {
   readonly transcript: Transcript;
   readonly open: Streams;
   readonly door: Door;
+  readonly blobs: Blobs | undefined;
 };
 
-/** Bytes of all bodies being read now. */
-type Bodies = { bytes: number };
+/** Bytes of all bodies being read now, and files. */
+type Bodies = { bytes: number; readonly uploads: Uploads };
 
 export function routes(parts: Parts): Routes {
   const prefix = `/api/chat/${encodeURIComponent(parts.name)}`;
-  const bodies: Bodies = { bytes: 0 };
+  const bodies: Bodies = { bytes: 0, uploads: { count: 0 } };
   return {
     prefix,
     async handle(request) {
@@ -46,15 +50,32 @@ function answer(parts: Parts, prefix: string, bodies: Bodies, request: Request):
   const method = request.method === "HEAD" ? "GET" : request.method;
   if (chat === undefined || (chat === "" && part === undefined))
     return method === "GET" ? chats(parts) : refuse(wrongMethod("GET"));
-  if (rest.length > 0 || (part !== "messages" && part !== "events"))
-    return refuse({ status: 404, code: "not-found", message: `There is nothing at ${url.pathname}.` });
+  const isKnown = part === "files" ? rest.length < 2 : rest.length === 0 && (part === "messages" || part === "events");
+  if (!isKnown) return refuse({ status: 404, code: "not-found", message: `There is nothing at ${url.pathname}.` });
   if (!isClientId(chat)) return refuse(badRequest("The id of a conversation must be 1 to 64 letters, digits, - or _."));
+  if (part === "files") return files(parts, bodies, request, url.searchParams, rest[0]);
   if (part === "events") {
     if (request.method !== "GET") return refuse(wrongMethod("GET"));
     return events(parts, chat, url.searchParams, request.headers.get("last-event-id"));
   }
   if (method === "POST") return post(parts, chat, bodies, request);
   return method === "GET" ? older(parts, chat, url.searchParams) : refuse(wrongMethod("GET, POST"));
+}
+
+/** One given by name is sent out, without a name one is taken in. */
+async function files(
+  { blobs, door }: Parts,
+  { uploads }: Bodies,
+  request: Request,
+  query: URLSearchParams,
+  blob: string | undefined,
+): Promise<Response> {
+  const takes = blob === undefined ? "POST" : "GET";
+  if (request.method !== takes) return refuse(wrongMethod(takes));
+  if (door.accept === null) return refuse(notServing(door.state));
+  if (blobs === undefined) return refuse({ status: 404, code: "not-found", message: "No files are kept here." });
+  const { give, receive } = await import("./files.ts");
+  return blob === undefined ? receive(blobs, uploads, request, query) : give(blobs, blob, query);
 }
 
 async function chats(parts: Parts): Promise<Response> {
@@ -92,9 +113,17 @@ async function post(parts: Parts, chat: string, bodies: Bodies, request: Request
   if (!(bytes instanceof ArrayBuffer)) return refuse(bytes);
   const inbound = readPost(bytes, addressOf(parts.name, chat), Date.now() as Instant);
   if (inbound.type === "refused") return refuse(inbound.why);
-  const status = await accept(inbound.value, null);
+  const message = await checked(parts, inbound.value);
+  if ("status" in message) return refuse(message);
+  const status = await accept(message, null);
   parts.open.wake(chat);
   return json({ status } satisfies PostReply);
+}
+
+async function checked({ blobs }: Parts, inbound: Inbound): Promise<Inbound | Refusal> {
+  if (inbound.body.kind !== "text" || inbound.body.files.length === 0) return inbound;
+  const { withFiles } = await import("./files.ts");
+  return withFiles(blobs, inbound);
 }
 
 /** The body, never more than the limit in memory, and never more than a total for all requests together. */
