@@ -50,7 +50,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
   function wordsOf({ key, body }: Inbound, lane: Lane, turn: TurnId): readonly Change[] {
     if (body.kind === "timer") return [];
     const message = { key, session: lane.session.id, turn, role: "user", text: textOf(body), at: world.now() } as const;
-    return [{ put: "message", message }];
+    const files = body.kind === "text" && body.files.length > 0 ? { files: body.files } : {};
+    return [{ put: "message", message: { ...message, ...files } }];
   }
 
   /** Starts the turn at once where the lane allows it, else leaves it in the store behind others. */
