@@ -73,6 +73,8 @@ agentSuite("echo", {
     "count to 7 slowly",
     "run a slow tool",
     "ask me",
+    "ask before you act",
+    "send it back",
     "remind me in 20 seconds to stretch",
     "show me markdown",
   ],

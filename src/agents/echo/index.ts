@@ -3,7 +3,7 @@
 
 import type { Instant } from "../../core/ids.ts";
 import type { Entry, ToolCall } from "../../core/journal.ts";
-import { textOf } from "../../core/message.ts";
+import { type FileRef, textOf } from "../../core/message.ts";
 import type { Agent, AgentJob, Step } from "../../ports/agent.ts";
 import { type Demo, demoTools } from "./tools.ts";
 
@@ -37,6 +37,8 @@ type Rule = {
 const rules: readonly Rule[] = [
   { pattern: /^\s*count to (\d+)( slowly)?/i, answer: count },
   { pattern: /\brun a slow tool\b/i, answer: runTools },
+  { pattern: /\bask before you act\b/i, answer: askFirst },
+  { pattern: /^\s*send it back\b/i, answer: sendBack },
   { pattern: /\bask me\b/i, answer: ask },
   { pattern: /\brestart (?:yourself|the gateway)\b/i, answer: restart },
   {
@@ -95,6 +97,29 @@ function toolReport(journal: readonly Entry[]): string {
   return ["I ran one tool of each kind:", ...lines].join("\n");
 }
 
+/** A call that waits for its user's word, and is made at most once whatever is killed meanwhile. */
+async function askFirst(job: AgentJob): Promise<Step> {
+  const ended = job.journal.findLast((entry) => entry.type === "tool-ended");
+  if (ended?.type !== "tool-ended") {
+    const calls = [{ call: "1", tool: "post_letter", input: { text: "I asked before I acted." } }];
+    return { type: "said", text: "", calls, final: false };
+  }
+  const { result } = ended;
+  return final(result.type === "ok" ? `Done: ${String(result.output)}.` : `I did not do it: ${result.why}`);
+}
+
+/** The files that came with the message, by the way in which any tool sends files. */
+async function sendBack(job: AgentJob): Promise<Step> {
+  if (job.journal.some((entry) => entry.type === "tool-ended")) return final("That is all I was given.");
+  const files = filesOf(job);
+  if (files.length === 0) return final("Attach a file, and I send it back.");
+  return { type: "said", text: "", calls: [{ call: "1", tool: "send_back", input: { files } }], final: false };
+}
+
+function filesOf(job: AgentJob): readonly FileRef[] {
+  return job.input.body.kind === "text" ? job.input.body.files : [];
+}
+
 /** A question that may be answered in a second or in a week; meanwhile nothing of this turn is in memory. */
 async function ask(job: AgentJob): Promise<Step> {
   const answered = job.journal.findLast((entry) => entry.type === "answered");
@@ -140,7 +165,10 @@ function plainAnswer(job: AgentJob): string {
   const joined = job.journal.flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []));
   const heard = [words(job), ...joined].join("\n");
   if (/^\s*(hi|hello|hey|help)\b/i.test(heard)) return introduction;
-  return `You said: ${heard}`;
+  const files = filesOf(job).map(({ name, bytes }) => `- ${name}, ${bytes} bytes`);
+  if (files.length === 0) return `You said: ${heard}`;
+  const said = heard.trim() === "" ? [] : [`You said: ${heard}`, ""];
+  return [...said, "You sent me:", ...files].join("\n");
 }
 
 function final(text: string): Step {
@@ -153,6 +181,8 @@ const introduction = [
   "- `count to 30 slowly`",
   "- `run a slow tool`",
   "- `ask me`",
+  "- `ask before you act`",
+  "- `send it back`, with a file",
   "- `remind me in 20 seconds to stretch`",
   "- `restart yourself`",
   "- `show me markdown`",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/ids.ts";
 import type { ToolResult } from "../../core/journal.ts";
+import type { FileRef } from "../../core/message.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 
 export type Demo = {
@@ -74,6 +75,37 @@ export function demoTools({ workspace, toolMs, restart }: Demo): readonly Tool[]
         await appendFile(await fileOf("bell.log"), `${context.key}\n`);
         await work(context);
         return ok("the bell rang");
+      },
+    },
+    {
+      name: "post_letter",
+      description: "Posts a letter, which cannot be called back: only with its user's word, and never twice.",
+      effect: "once",
+      input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      async vet(input) {
+        const what = `post a letter that says: ${textIn(input)}`;
+        return {
+          type: "approve",
+          why: "a letter cannot be called back",
+          what,
+          bound: nameOf(what),
+          subject: "letters",
+        };
+      },
+      async run(input, context) {
+        await appendFile(await fileOf("letters.log"), `${context.key} ${textIn(input)}\n`);
+        await work(context);
+        return ok("the letter is posted");
+      },
+    },
+    {
+      name: "send_back",
+      description: "Sends files to the user before the answer is finished.",
+      effect: "pure",
+      input: { type: "object", properties: { files: { type: "array" } }, required: ["files"] },
+      async run(input) {
+        const { files } = input as { files: readonly FileRef[] };
+        return { type: "ok", output: "sent", wishes: [{ type: "send", text: "Here you are.", files }] };
       },
     },
     {

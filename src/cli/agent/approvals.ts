@@ -65,7 +65,7 @@ async function answer(context: Context, choice: ApprovalChoice, words: string): 
     throw new Fault("not-possible", `${found.id} is a question, not an approval. Answer it in ${found.address}.`);
   // Of one that is no longer open the gateway knows what became of it.
   const id = found?.id ?? given;
-  const body: AnswerRequest = { choice: words === "" ? choice : `${choice} ${words}` };
+  const body: AnswerRequest = { choice: words === "" ? choice : `${choice}: ${words}` };
   const { status } = await client.post<AnswerReply>(`/api/questions/${encodeURIComponent(id)}/answer`, body);
   return show(context, { status, question: id, choice: body.choice }, () =>
     status === "already" ? `It was answered so before; nothing changed.` : said[choice],
