@@ -11,6 +11,8 @@ export type JobSpec = {
   readonly title: string;
   readonly program: string;
   readonly words: readonly string[];
+  /** The words go to a program of Windows as they are, which reads quotes in its own way. */
+  readonly verbatim?: boolean;
   readonly cwd: string;
   /** All of its environment. */
   readonly env: Readonly<Record<string, string>>;

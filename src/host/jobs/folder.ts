@@ -25,8 +25,6 @@ export function isJobId(text: string): boolean {
 export type JobFile = Omit<JobSpec, "env"> & {
   readonly id: string;
   readonly startedAt: number;
-  /** Words for a program of Windows that reads them as they are. */
-  readonly verbatim?: boolean;
 };
 
 export type Claim =

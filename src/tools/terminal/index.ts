@@ -1,0 +1,12 @@
+// The tools that run commands: `terminal`, and `process` for those that go on.
+
+import type { Tool } from "../../ports/tool.ts";
+import type { TerminalOptions } from "./options.ts";
+import { processTool } from "./process.ts";
+import { openSandbox } from "./sandbox/sandbox.ts";
+import { terminalTool } from "./terminal.ts";
+
+export function terminalTools(options: TerminalOptions): readonly Tool[] {
+  const sandbox = openSandbox(options.sandbox ?? "auto", options);
+  return [terminalTool(options, sandbox), processTool(options.jobs)];
+}

@@ -1,0 +1,101 @@
+// The tool `process`: looks after commands of this conversation that go on in the background, and at the output of those
+// that have ended. Ending one twice is the same as once, so every action may be done again under the same key.
+
+import * as v from "valibot";
+import type { ToolResult } from "../../core/journal.ts";
+import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
+import type { Tool, ToolContext } from "../../ports/tool.ts";
+import { define, failed, ok } from "../define.ts";
+import { maybe, whole } from "../input.ts";
+import { cleaned, decoded, isBinary } from "./clean.ts";
+import { terminalLimits } from "./options.ts";
+import { endWithin } from "./terminal.ts";
+import { endWords, resultWords, seconds } from "./words.ts";
+
+const actions = ["list", "read", "wait", "kill"] as const;
+
+const schema = v.strictObject({
+  action: v.picklist(actions, `must be one of ${actions.join(", ")}`),
+  id: maybe(v.string()),
+  from: maybe(whole(-100_000_000, Number.MAX_SAFE_INTEGER)),
+  seconds: maybe(whole(1, terminalLimits.wait)),
+});
+type Input = v.InferOutput<typeof schema>;
+
+const face = {
+  properties: {
+    action: { enum: actions },
+    id: { type: "string", description: "As terminal gave it; not for list" },
+    from: { type: "integer", description: "Read from this byte on; a negative one counts from the end" },
+    seconds: { type: "integer", description: `How long to wait, at most ${terminalLimits.wait}; 60 if left out` },
+  },
+  required: ["action"],
+};
+
+const waitSeconds = 60;
+const readMax = 30_000;
+const listMax = 30;
+const titleMax = 120;
+
+export function processTool(jobs: Jobs, now: () => number = Date.now): Tool {
+  async function run(input: Input, context: ToolContext): Promise<ToolResult> {
+    if (input.action === "list") return ok(await listed(jobs, context.session, now()));
+    const job = input.id === undefined ? null : await jobs.get(input.id.trim());
+    if (job === null || job.session !== context.session)
+      return failed(
+        `There is no process ${input.id ?? "without an id"} in this conversation; "list" shows those there are.`,
+      );
+    switch (input.action) {
+      case "read":
+        return ok(await readFrom(jobs, job, input.from ?? -readMax));
+      case "wait":
+        await endWithin(jobs, job.id, (input.seconds ?? waitSeconds) * 1_000, context.signal);
+        return ok(await readFrom(jobs, job, input.from ?? -readMax));
+      case "kill":
+        await jobs.kill(job.id, "it was asked for");
+        return ok(await readFrom(jobs, job, input.from ?? -readMax));
+    }
+  }
+  return define({
+    name: "process",
+    description: "Lists, reads, waits for or kills commands that terminal started in this conversation.",
+    effect: "keyed",
+    face,
+    schema,
+    timeoutMs: (terminalLimits.wait + terminalLimits.grace) * 1_000,
+    run,
+  });
+}
+
+/** Those in the background, and whatever runs. */
+async function listed(jobs: Jobs, session: string, now: number): Promise<string> {
+  const all = await Promise.all(
+    (await jobs.list(session)).map(async (job) => ({ job, state: await jobs.state(job.id) })),
+  );
+  const lines = all
+    .filter(({ job, state }) => job.background || state.type === "running")
+    .slice(0, listMax)
+    .map(({ job, state }) => {
+      const title = job.title.replaceAll(/\s+/g, " ");
+      const shown = title.length > titleMax ? `${title.slice(0, titleMax)}…` : title;
+      return `${job.id}  ${stateWords(state, job, now)}  ${shown}`;
+    });
+  return lines.length === 0 ? "No command of this conversation runs in the background." : lines.join("\n");
+}
+
+function stateWords(state: JobState, job: Job, now: number): string {
+  if (state.type === "running") return `running for ${seconds(now - job.startedAt)}`;
+  return state.type === "ended" ? endWords(state.end) : `not known: ${state.why}`;
+}
+
+async function readFrom(jobs: Jobs, job: Job, from: number): Promise<string> {
+  const state = await jobs.state(job.id);
+  const { from: begin, bytes, total } = await jobs.read(job.id, from, readMax);
+  const next = begin + bytes.length;
+  const text = isBinary(bytes)
+    ? `[${bytes.length} bytes that are not text]`
+    : cleaned(decoded(bytes, { front: begin > 0, back: next < total }));
+  const status = state.type === "running" ? "still running" : stateWords(state, job, 0);
+  const place = total === 0 ? "" : `; bytes ${begin} to ${next} of ${total}`;
+  return resultWords(`${status}${place}`, text);
+}
