@@ -1,0 +1,62 @@
+// Makes room: one model call that writes a summary of the oldest part of the conversation, as a step of its own. The
+// originals stay where they are. When nothing is left that could be summarised, it says so.
+
+import type { AgentJob, Step } from "../../../ports/agent.ts";
+import type { Gathered } from "../context/gather.ts";
+import { hidePrompt } from "../context/hide.ts";
+import type { Layout } from "../context/request.ts";
+import { promptTokens } from "../context/tokens.ts";
+import { outcome } from "../errors/last.ts";
+import type { ModelOptions } from "../options.ts";
+import { abilitiesOf } from "../providers/abilities.ts";
+import { type Caller, askChain } from "../step/chain.ts";
+import { textOf } from "../step/collect.ts";
+import { planCompaction, summaryTokens, targetOf, triesOf } from "./plan.ts";
+import { summaryPrompt } from "./transcript.ts";
+
+/** Characters of conversation to a token, on the safe side. */
+const charsPerToken = 2.5;
+/** A provider may think its window smaller than we do: each refusal halves what it is given to read. */
+const shares = [0.6, 0.3, 0.1] as const;
+
+export async function compact(
+  caller: Caller & { readonly options: ModelOptions },
+  models: readonly string[],
+  model: string,
+  job: AgentJob,
+  parts: { readonly gathered: Gathered; readonly layout: Layout; readonly why: string; readonly refused: boolean },
+  signal: AbortSignal,
+): Promise<Step> {
+  const { gathered, layout, why, refused } = parts;
+  const { options } = caller;
+  const { window } = abilitiesOf(model, options);
+  // What was refused was too long, whatever our tables say.
+  const believed = refused ? Math.min(window, layout.tokens) : window;
+  const { summary } = gathered;
+  const plan = planCompaction(layout, targetOf(believed, triesOf(job.journal)), {
+    entries: summary?.entries ?? 0,
+    upTo: summary?.upTo ?? 0,
+    lastBefore: gathered.before,
+  });
+  if (plan === null) {
+    const advice = "Start over with /new, send less at once, or choose a model with a larger window with /model.";
+    return { type: "failed", retry: "never", why: `${why} Nothing more of it can be summarised. ${advice}` };
+  }
+  const order = [model, ...models.filter((one) => one !== model)];
+  for (const share of shares) {
+    const prompt = hidePrompt(summaryPrompt(plan.messages, Math.floor(believed * share * charsPerToken)), options.hide);
+    const request = { prompt, maxOutputTokens: Math.min(summaryTokens * 2, Math.floor(window / 4)) };
+    const requestFor = () => ({ request, estimated: promptTokens(prompt), tooLong: null });
+    const asked = await askChain(caller, order, requestFor, { draft: () => undefined, now: job.now }, signal);
+    if (asked.type === "failed") return outcome(asked.failures);
+    if (asked.type === "too-long") continue;
+    const { collected, usage } = asked.answer;
+    const { entries, upTo } = plan;
+    return { type: "compacted", summary: textOf(collected.parts).trim(), entries, upTo, usage };
+  }
+  return {
+    type: "failed",
+    retry: "never",
+    why: `${why} Even a part of it is too long to be summarised. Start over with /new.`,
+  };
+}

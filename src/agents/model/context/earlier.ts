@@ -1,0 +1,105 @@
+// The conversation before a turn, as pieces of a request: the words of every turn, and for the newest ones also what was
+// done. Pure: what is read for it comes in.
+
+import type { TurnId } from "../../../core/ids.ts";
+import type { Entry } from "../../../core/journal.ts";
+import type { Inbound, Message as Line } from "../../../core/message.ts";
+import { promptTokens } from "./tokens.ts";
+import { type Message, type Scene, journalPieces, userMessage } from "./turn.ts";
+
+/** A turn of the conversation, or a message that belongs to none. */
+export type Group = { readonly turn: TurnId | null; readonly lines: readonly Line[] };
+
+export type EarlierPiece = {
+  readonly messages: readonly Message[];
+  /** The number of its last message. */
+  readonly upTo: number;
+  readonly tokens: number;
+};
+
+/**
+ * The turns before this one, oldest first. Those that wait behind it are not among them, though their messages may be
+ * older than the answers before it.
+ */
+export function groupsBefore(
+  lines: readonly Line[],
+  turn: TurnId,
+  input: Inbound,
+  summarised: number,
+): readonly Group[] {
+  const own = lines.find((line) => line.turn === turn || line.key === input.key);
+  const groups = new Map<string, Line[]>();
+  for (const line of lines) {
+    if (line.turn === turn || line.key === input.key || line.role === "notice") continue;
+    const name = line.turn ?? `alone ${line.n}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [line]);
+    else group.push(line);
+  }
+  return [...groups.values()]
+    .filter(([first]) => first !== undefined && (own === undefined || first.n < own.n))
+    .map((group) => group.filter(({ n }) => n > summarised))
+    .filter((group) => group.length > 0)
+    .map((group) => ({ turn: group[0]?.turn ?? null, lines: group }));
+}
+
+/**
+ * How many of the newest turns are told with all that was done in them. It changes only every few turns: a request that
+ * begins like the one before it is cheaper.
+ */
+export function detailedFrom(count: number): number {
+  return Math.max(0, Math.floor((count - 4) / 4) * 4);
+}
+
+export function earlierPieces(
+  groups: readonly Group[],
+  journals: ReadonlyMap<TurnId, readonly Entry[]>,
+  budget: number,
+  scene: Scene,
+): readonly EarlierPiece[] {
+  const joined = new Set([...journals.values()].flatMap(joinedKeys));
+  // The ids of calls are made fresh in the order of the request, but which turns are told in full is decided from the end.
+  const sizes = groups.map((group) => promptTokens(detailed(group, journals, { ...scene, ids: new Set() }) ?? []));
+  let left = budget;
+  let from = groups.length;
+  while (from > 0 && left >= (sizes[from - 1] ?? 0)) left -= sizes[--from] ?? 0;
+  return groups.flatMap((group, at) => {
+    const lines = group.lines.filter((line) => line.role !== "user" || !joined.has(line.key));
+    const messages = (at >= from ? detailed(group, journals, scene) : null) ?? plain(lines, scene);
+    const upTo = group.lines.at(-1)?.n ?? 0;
+    return messages.length === 0 ? [] : [{ messages, upTo, tokens: promptTokens(messages) }];
+  });
+}
+
+function joinedKeys(journal: readonly Entry[]): readonly string[] {
+  return journal.flatMap((entry) => (entry.type === "joined" ? [entry.message.key] : []));
+}
+
+/** The words of the user, then the journal; null where there is none, or it says no more than the answer. */
+function detailed(
+  { turn, lines }: Group,
+  journals: ReadonlyMap<TurnId, readonly Entry[]>,
+  scene: Scene,
+): readonly Message[] | null {
+  const journal = turn === null ? undefined : journals.get(turn);
+  if (journal === undefined || !journal.some((entry) => entry.type === "said" && entry.calls.length > 0)) return null;
+  const compacted = journal.findLast((entry) => entry.type === "compacted");
+  const from = compacted?.type === "compacted" ? compacted.entries : 0;
+  const pieces = journalPieces(journal, from, null, scene);
+  return [
+    ...plain(
+      lines.filter(({ role }) => role === "user"),
+      scene,
+    ),
+    ...pieces.flatMap(({ messages }) => messages),
+  ];
+}
+
+function plain(lines: readonly Line[], scene: Scene): readonly Message[] {
+  return lines.flatMap((line): readonly Message[] => {
+    if (line.role === "user") return [userMessage(line.text, line.at, line.files ?? [], scene)];
+    const sent = (line.files ?? []).map((file) => `[You sent the file ${file.name}.]`);
+    const text = [line.text, ...sent].filter((part) => part.trim() !== "").join("\n");
+    return text === "" ? [] : [{ role: "assistant", content: [{ type: "text", text }] }];
+  });
+}

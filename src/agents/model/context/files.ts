@@ -1,0 +1,109 @@
+// What people attach, as a model gets it: pictures and documents where it can take them, the text of text files, and for
+// everything else a description that says where the file is. What is read is bounded, the newest first.
+
+import { sentenceOf } from "../../../core/fault.ts";
+import type { FileRef } from "../../../core/message.ts";
+import type { Blobs } from "../../../ports/blobs.ts";
+import type { Abilities } from "../providers/abilities.ts";
+import { fromOutside, trimmed } from "./results.ts";
+
+export type FilePart =
+  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "file";
+      readonly filename: string;
+      readonly mediaType: string;
+      readonly data: { readonly type: "data"; readonly data: Uint8Array };
+    };
+
+/** The content of a file, or why there is none. */
+export type Loaded = { readonly bytes: Uint8Array; readonly path: string } | { readonly missing: string };
+export type Contents = ReadonlyMap<string, Loaded>;
+
+const eachMax = 5_000_000;
+const allMax = 16_000_000;
+const countMax = 12;
+const textMax = 24_000;
+
+/** How a file reaches this model. */
+export function wayOf(file: FileRef, abilities: Abilities): "image" | "pdf" | "text" | "description" {
+  const mime = file.mime.toLowerCase().split(";")[0] ?? "";
+  if (file.bytes <= eachMax) {
+    if (/^image\/(?:png|jpeg|gif|webp)$/.test(mime) && abilities.images) return "image";
+    if (mime === "application/pdf" && abilities.pdf) return "pdf";
+  }
+  const isText =
+    mime.startsWith("text/") ||
+    /^application\/(?:json|xml|yaml|x-yaml|toml|javascript|x-sh|sql|x-ndjson)$|\+(?:json|xml)$/.test(mime) ||
+    /\.(?:txt|md|csv|tsv|json|ya?ml|toml|ini|log|xml|html?|css|[cm]?[jt]sx?|py|rs|go|java|c|h|cpp|sh|sql)$/i.test(
+      file.name,
+    );
+  return isText && file.bytes <= eachMax ? "text" : "description";
+}
+
+/** Reads what will be shown; the files come newest first. */
+export async function loadFiles(
+  files: readonly FileRef[],
+  abilities: Abilities,
+  blobs: Blobs | null,
+): Promise<Contents> {
+  const contents = new Map<string, Loaded>();
+  let left = allMax;
+  for (const file of files) {
+    if (contents.has(file.blob) || blobs === null || contents.size >= countMax) continue;
+    if (wayOf(file, abilities) === "description" || file.bytes > left) continue;
+    left -= file.bytes;
+    contents.set(
+      file.blob,
+      await blobs.read(file.blob).then(
+        (bytes) => ({ bytes, path: blobs.path(file.blob) }),
+        (error: unknown) => ({ missing: sentenceOf(error) }),
+      ),
+    );
+  }
+  return contents;
+}
+
+export function fileParts(
+  file: FileRef,
+  abilities: Abilities,
+  contents: Contents,
+  pathOf: (blob: string) => string | null,
+): readonly FilePart[] {
+  const name = file.name.replace(/[\p{Cc}<>]/gu, "_").slice(0, 200);
+  const path = pathOf(file.blob);
+  const about = `${name}, ${file.mime}, ${sizeOf(file.bytes)}${path === null ? "" : `, saved as ${path}`}`;
+  const content = contents.get(file.blob);
+  if (content !== undefined && "missing" in content) {
+    return [{ type: "text", text: `[Attached, but it cannot be read (${content.missing}): ${about}]` }];
+  }
+  const way = content === undefined ? "description" : wayOf(file, abilities);
+  if (content === undefined || way === "description") {
+    return [{ type: "text", text: `[Attached: ${about}. Its content is not shown here.]` }];
+  }
+  if (way === "text") {
+    const text = new TextDecoder().decode(content.bytes);
+    return [
+      {
+        type: "text",
+        text: `[Attached: ${about}]\n${fromOutside(
+          trimmed(text, textMax, () => path),
+          "text of the file",
+        )}`,
+      },
+    ];
+  }
+  const mediaType = way === "pdf" ? "application/pdf" : (file.mime.toLowerCase().split(";")[0] ?? file.mime);
+  return [
+    { type: "text", text: `[Attached: ${about}]` },
+    { type: "file", filename: name, mediaType, data: { type: "data", data: content.bytes } },
+  ];
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1_000
+    ? `${bytes} bytes`
+    : bytes < 1_000_000
+      ? `${Math.round(bytes / 1_000)} kB`
+      : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

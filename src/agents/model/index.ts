@@ -1,0 +1,66 @@
+// The agent that asks a language model, one call a step. Everything heavy is loaded at the first step; until then it knows
+// its tools and the names of its models. It keeps nothing that matters: which keys rest, and what was written to a file.
+
+import type { Agent } from "../../ports/agent.ts";
+import type { Tool } from "../../ports/tool.ts";
+import type { ModelOptions } from "./options.ts";
+import { readModel } from "./providers/names.ts";
+import { spared } from "./step/invalid.ts";
+import type { Stepper } from "./step/step.ts";
+
+export type { Access, Facts, ModelOptions, Price, ProviderName } from "./options.ts";
+
+export function model(options: ModelOptions): Agent {
+  const wrapped = new WeakMap<Tool, Tool>();
+  const sparing = (tool: Tool): Tool => {
+    const known = wrapped.get(tool) ?? spared(tool);
+    wrapped.set(tool, known);
+    return known;
+  };
+  let loading: Promise<Stepper> | null = null;
+  /** A load that failed is tried again by the next step. */
+  const loaded = (): Promise<Stepper> => {
+    loading ??= load(options).catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
+  return {
+    get tools() {
+      return options.tools().map(sparing);
+    },
+    toolNamed(name) {
+      const found = options.toolNamed?.(name) ?? null;
+      return found === null ? null : sparing(found);
+    },
+    models: {
+      current: options.model,
+      known: [...new Set([options.model, ...options.fallback])],
+      read: (typed) => readModel(options, typed),
+    },
+    async step(job, signal) {
+      signal.throwIfAborted();
+      const step = await untilAborted(loaded(), signal);
+      return step(job, signal);
+    },
+    close: async () => undefined,
+  };
+}
+
+async function load(options: ModelOptions): Promise<Stepper> {
+  const [{ stepper }] = await Promise.all([import("./step/step.ts"), options.ready?.()]);
+  return stepper(options);
+}
+
+/** Servers of tools may take long to answer; whoever is told to stop does not wait for them. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

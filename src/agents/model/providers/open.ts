@@ -1,0 +1,45 @@
+// Opens a model through its provider's package, which is loaded when it is wanted for the first time. The packages make
+// one request a call and repeat nothing by themselves. They never see the environment: each is given its key or none.
+
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelOptions } from "../options.ts";
+import { type ModelName, accessOf, baseUrlOf, known } from "./names.ts";
+
+/** Packages insist on a key; servers that need none do not look at it. */
+const noKey = "none";
+
+export async function openModel(
+  options: Pick<ModelOptions, "providers">,
+  { provider, name }: ModelName,
+  key: string | null,
+): Promise<LanguageModelV4> {
+  const { headers = {} } = accessOf(options, provider);
+  const baseURL = baseUrlOf(options, provider);
+  const settings = { baseURL, apiKey: key ?? noKey, headers: { ...headers } };
+  switch (known[provider].protocol) {
+    case "openai": {
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      return createOpenAI(settings).chat(name);
+    }
+    case "anthropic": {
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      return createAnthropic(settings)(name);
+    }
+    case "google": {
+      const { createGoogle } = await import("@ai-sdk/google");
+      return createGoogle(settings)(name);
+    }
+    case "compatible": {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      const { apiKey, ...rest } = settings;
+      const own = key === null ? rest : { ...rest, apiKey };
+      return createOpenAICompatible({ ...own, name: provider, includeUsage: true, ...costOf(provider) })(name);
+    }
+  }
+}
+
+/** OpenRouter tells what a call cost when it is asked to. */
+function costOf(provider: string) {
+  if (provider !== "openrouter") return {};
+  return { transformRequestBody: (body: Record<string, unknown>) => ({ ...body, usage: { include: true } }) };
+}

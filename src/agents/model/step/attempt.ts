@@ -1,0 +1,67 @@
+// One request to one model with one key. It ends with a whole answer or with a failure that is already understood; only
+// an abort from outside is thrown, and at once, whatever the line does.
+
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { AgentJob } from "../../../ports/agent.ts";
+import { type Failure, type Where, brokeOff, refusedBy, translate } from "../errors/translate.ts";
+import type { ModelOptions } from "../options.ts";
+import type { ModelName } from "../providers/names.ts";
+import { openModel } from "../providers/open.ts";
+import { BrokeOff, type Collected, collect, textOf } from "./collect.ts";
+
+export type Request = Omit<LanguageModelV4CallOptions, "abortSignal">;
+
+const silenceMs = 180_000;
+const silent = new Error("it sent nothing for too long");
+
+export async function attempt(
+  options: Pick<ModelOptions, "providers" | "silenceMs">,
+  name: ModelName,
+  key: string | null,
+  request: Request,
+  where: Where,
+  job: Pick<AgentJob, "draft">,
+  signal: AbortSignal,
+): Promise<Collected | Failure> {
+  const own = new AbortController();
+  const watch = silenceWatch(options.silenceMs ?? silenceMs, () => own.abort(silent));
+  const both = AbortSignal.any([signal, own.signal]);
+  // A package that does not listen is left behind: what it still does is nobody's concern.
+  const broken = Promise.withResolvers<never>();
+  const leave = (): void => broken.reject(both.reason);
+  both.addEventListener("abort", leave, { once: true });
+  if (both.aborted) leave();
+  try {
+    const work = (async () => {
+      const model = await openModel(options, name, key);
+      const { stream } = await model.doStream({ ...request, abortSignal: both });
+      return collect(stream, { alive: watch.alive, show: (text) => job.draft(text) });
+    })();
+    work.catch((error: unknown) => broken.reject(error));
+    return judged(await Promise.race([work, broken.promise]), where);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (own.signal.aborted) return brokeOff(silent.message, where);
+    return error instanceof BrokeOff ? brokeOff(error.message, where) : translate(error, where);
+  } finally {
+    watch.end();
+    both.removeEventListener("abort", leave);
+    own.abort(silent);
+  }
+}
+
+/** An answer that says nothing is none. */
+function judged(collected: Collected, where: Where): Collected | Failure {
+  const { parts, finish } = collected;
+  if (parts.some(({ type }) => type === "call") || textOf(parts).trim() !== "") return collected;
+  if (finish.unified === "content-filter") return refusedBy(where, finish.raw ?? "its content filter");
+  return brokeOff(
+    finish.unified === "length" ? "it used up all it may write before it said anything" : "it was empty",
+    where,
+  );
+}
+
+function silenceWatch(ms: number, over: () => void) {
+  const timer = setTimeout(over, ms);
+  return { alive: () => void timer.refresh(), end: () => clearTimeout(timer) };
+}

@@ -1,0 +1,103 @@
+// One pass over everybody who may answer: the model that was wanted with each of its keys, then the fallbacks. Nothing is
+// asked twice in a step, and nothing waits here: when all have failed the engine is told when to ask again.
+
+import type { AgentJob } from "../../../ports/agent.ts";
+import { type Failure, type Where, noKey, noModel } from "../errors/translate.ts";
+import type { ModelOptions } from "../options.ts";
+import { nearModels } from "../providers/list.ts";
+import { type ModelName, accessOf, baseUrlOf, isUsable, parseModel } from "../providers/names.ts";
+import { usageOf } from "../providers/prices.ts";
+import { type Request, attempt } from "./attempt.ts";
+import type { Collected } from "./collect.ts";
+import type { Keys } from "./keys.ts";
+import type { Answered } from "./said.ts";
+
+/** The request as this model gets it; `tooLong` where it is known not to fit. */
+export type RequestFor = (model: string) => {
+  readonly request: Request;
+  readonly estimated: number;
+  readonly tooLong: Failure | null;
+};
+
+export type Asked =
+  | { readonly type: "answered"; readonly answer: Answered }
+  /** This model would answer if there were less to read. */
+  | { readonly type: "too-long"; readonly model: string; readonly failure: Failure }
+  | { readonly type: "failed"; readonly failures: readonly Failure[] };
+
+export type Caller = {
+  readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide">;
+  readonly keys: Keys;
+};
+
+/** The models to ask, in order, none twice. */
+export function chainOf(options: Pick<ModelOptions, "model" | "fallback">, chosen: string | null): readonly string[] {
+  return [...new Set([chosen ?? options.model, ...options.fallback])];
+}
+
+export async function askChain(
+  caller: Caller,
+  models: readonly string[],
+  requestFor: RequestFor,
+  job: Pick<AgentJob, "draft" | "now">,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const failures: Failure[] = [];
+  for (const model of models) {
+    const asked = await askModel(caller, model, requestFor, job, signal);
+    if (asked.type !== "failed") return asked;
+    failures.push(...asked.failures);
+  }
+  return { type: "failed", failures: failures.map((one) => ({ ...one, why: caller.options.hide(one.why) })) };
+}
+
+async function askModel(
+  { options, keys }: Caller,
+  model: string,
+  requestFor: RequestFor,
+  job: Pick<AgentJob, "draft" | "now">,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const name = parseModel(model);
+  if (name === null) return failed(noModel(model));
+  const { provider } = name;
+  const where: Where = { model, provider, baseUrl: baseUrlOf(options, provider), now: job.now() };
+  if (!isUsable(options, provider)) return failed(noKey(where));
+  const { request, estimated, tooLong } = requestFor(model);
+  if (tooLong !== null) return { type: "too-long", model, failure: tooLong };
+
+  const pick = keys.pick(provider, accessOf(options, provider).keys, job.now());
+  let last: Failure | undefined = pick.resting[0];
+  for (const key of pick.keys) {
+    const given = await attempt(options, name, key, request, where, job, signal);
+    if (!isFailure(given)) {
+      keys.works(provider, key);
+      const usage = usageOf(model, given.usage, options.prices, given.metadata);
+      return { type: "answered", answer: { collected: given, model, usage, estimated } };
+    }
+    if (given.next === "compact") return { type: "too-long", model, failure: given };
+    last = given.kind === "unknown-model" ? await suggested(options, name, key, given, signal) : given;
+    keys.rest(provider, key, given, job.now());
+    if (given.next !== "next-key") break;
+  }
+  return failed(last ?? noKey(where));
+}
+
+function failed(failure: Failure): Asked {
+  return { type: "failed", failures: [failure] };
+}
+
+function isFailure(given: Collected | Failure): given is Failure {
+  return "kind" in given;
+}
+
+async function suggested(
+  options: Pick<ModelOptions, "providers">,
+  name: ModelName,
+  key: string | null,
+  failure: Failure,
+  signal: AbortSignal,
+): Promise<Failure> {
+  const close = await nearModels(options, name, key, signal);
+  return close.length === 0 ? failure : { ...failure, why: `${failure.why} It has ${close.join(", ")}.` };
+}

@@ -1,0 +1,65 @@
+// A whole answer as the step that is stored: text, calls with ids of their own, and everything that has to go back to the
+// model. Pure.
+
+import type { Entry, Said, ToolCall } from "../../../core/journal.ts";
+import type { Usage } from "../../../core/usage.ts";
+import { freshId } from "../context/turn.ts";
+import { type Collected, type CollectedPart, textOf } from "./collect.ts";
+import type { DataPart, SaidData } from "./data.ts";
+import { readArguments } from "./invalid.ts";
+
+export type Answered = {
+  readonly collected: Collected;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly estimated: number;
+};
+
+export function saidOf(answer: Answered, journal: readonly Entry[], closing: boolean): Said {
+  const { collected, model, usage, estimated } = answer;
+  const used = usedIds(journal);
+  const named = collected.parts.map((part) => (part.type === "call" ? { ...part, id: freshId(part.id, used) } : part));
+  const calls = closing
+    ? []
+    : named.flatMap((part): readonly ToolCall[] => (part.type === "call" ? [callOf(part)] : []));
+  const text = finishedText(textOf(collected.parts), collected, calls.length, closing);
+  const data: SaidData = {
+    model,
+    finish: collected.finish.unified,
+    estimated,
+    parts: dataParts(named.filter((part) => !closing || part.type !== "call")),
+  };
+  return { type: "said", text, calls, final: calls.length === 0, data, usage };
+}
+
+function usedIds(journal: readonly Entry[]): Set<string> {
+  return new Set(journal.flatMap((entry) => (entry.type === "said" ? entry.calls.map(({ call }) => call) : [])));
+}
+
+function callOf({ id, tool, input }: Extract<CollectedPart, { type: "call" }>): ToolCall {
+  return { call: id, tool, input: readArguments(input) };
+}
+
+function finishedText(text: string, { finish }: Collected, calls: number, closing: boolean): string {
+  if (calls > 0) return text;
+  if (finish.unified === "length") {
+    return `${text}\n\n[The answer was cut off here: it reached the most the model may write at once.]`;
+  }
+  return text === "" && closing
+    ? "I have reached the limit of steps for one message and have no answer yet. Write to go on."
+    : text;
+}
+
+/** Only what the text and the calls do not tell by themselves. */
+function dataParts(parts: readonly CollectedPart[]): readonly DataPart[] {
+  const texts = parts.filter((part) => part.type === "text" && part.text.trim() !== "");
+  const isPlain = parts.every(({ type, meta }) => meta === undefined && type !== "reasoning") && texts.length < 2;
+  if (isPlain) return [];
+  return parts.flatMap((part): readonly DataPart[] => {
+    const meta = part.meta === undefined ? {} : { meta: part.meta };
+    if (part.type === "reasoning") return [{ type: "reasoning", text: part.text, ...meta }];
+    if (part.type === "call") return [{ type: "call", call: part.id, ...meta }];
+    if (part.text.trim() === "") return [];
+    return [texts.length === 1 ? { type: "text", ...meta } : { type: "text", text: part.text, ...meta }];
+  });
+}

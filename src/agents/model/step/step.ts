@@ -1,0 +1,103 @@
+// One step of the model backend: everything on record is read, laid out as a request, and one model is asked once. Before
+// that come the ends: a circle, a full window, the last of the steps a turn may have.
+
+import type { AgentJob, Step } from "../../../ports/agent.ts";
+import { compact } from "../compact/compact.ts";
+import { fullShare } from "../compact/plan.ts";
+import { type Keep, gather, keeper } from "../context/gather.ts";
+import { hidePrompt, hideTools } from "../context/hide.ts";
+import { type Layout, layOut, promptOf, toolsFor } from "../context/request.ts";
+import { outcome } from "../errors/last.ts";
+import { tooLongFor } from "../errors/translate.ts";
+import type { ModelOptions } from "../options.ts";
+import { abilitiesOf, answerTokens } from "../providers/abilities.ts";
+import { type RequestFor, askChain, chainOf } from "./chain.ts";
+import { type Keys, restingKeys } from "./keys.ts";
+import { circleIn } from "./loops.ts";
+import { saidOf } from "./said.ts";
+
+export type Stepper = (job: AgentJob, signal: AbortSignal) => Promise<Step>;
+
+const closingWords =
+  "(This was the last step of this turn: no more tools can be used. Answer now with what you have, and say what is left to do.)";
+
+export function stepper(options: ModelOptions): Stepper {
+  const keys = restingKeys();
+  const keep = keeper(options.blobs);
+  return (job, signal) => step(options, keys, keep, job, signal);
+}
+
+async function step(options: ModelOptions, keys: Keys, keep: Keep, job: AgentJob, signal: AbortSignal): Promise<Step> {
+  const circle = circleIn(job.journal);
+  if (circle.type === "stop") return { type: "failed", retry: "never", why: circle.why };
+  const caller = { options, keys };
+  const models = chainOf(options, job.model);
+  const [first = options.model] = models;
+  const gathered = await gather(job, bestAbilities(models, options), keep, options.blobs);
+  signal.throwIfAborted();
+  const layouts = new Map<string, Layout>();
+  const layoutFor = (model: string): Layout => {
+    const found = layouts.get(model) ?? layOut(job, gathered, model, options, options.tools());
+    layouts.set(model, found);
+    return found;
+  };
+  const own = layoutFor(first);
+  const { window } = abilitiesOf(first, options);
+  if (own.tokens > window * fullShare || gathered.full) {
+    const { why } = tooLongFor({ model: first }, own.tokens, window);
+    return compact(caller, models, first, job, { gathered, layout: own, why, refused: false }, signal);
+  }
+  const closing = job.journal.filter(({ type }) => type === "said").length >= options.maxSteps - 1;
+  const last = [...(circle.type === "tell" ? [circle.text] : []), ...(closing ? [closingWords] : [])];
+  const asked = await askChain(caller, models, requests(options, layoutFor, last, closing, first), job, signal);
+  switch (asked.type) {
+    case "answered":
+      return saidOf(asked.answer, job.journal, closing);
+    case "too-long": {
+      const parts = { gathered, layout: layoutFor(asked.model), why: asked.failure.why, refused: true };
+      return compact(caller, models, asked.model, job, parts, signal);
+    }
+    case "failed":
+      return outcome(asked.failures);
+  }
+}
+
+function requests(
+  options: ModelOptions,
+  layoutFor: (model: string) => Layout,
+  last: readonly string[],
+  closing: boolean,
+  first: string,
+): RequestFor {
+  return (model) => {
+    const layout = layoutFor(model);
+    const { window } = abilitiesOf(model, options);
+    const tools = hideTools(toolsFor(layout, model), options.hide);
+    return {
+      request: {
+        prompt: hidePrompt(promptOf(layout, last, model), options.hide),
+        ...(tools.length === 0 ? {} : { tools, toolChoice: { type: closing ? "none" : "auto" } }),
+        ...outputLimit(options, model, window),
+      },
+      estimated: Math.ceil(layout.tokens / layout.ratio),
+      // The first was looked at before; a fallback may have a smaller window.
+      tooLong: model !== first && layout.tokens > window * 0.95 ? tooLongFor({ model }, layout.tokens, window) : null,
+    };
+  };
+}
+
+/** Anthropic wants a limit in every request; the others know their own. */
+function outputLimit(options: ModelOptions, model: string, window: number): { readonly maxOutputTokens?: number } {
+  if (options.maxOutputTokens !== undefined) return { maxOutputTokens: options.maxOutputTokens };
+  return model.startsWith("anthropic/") ? { maxOutputTokens: answerTokens(window, undefined) } : {};
+}
+
+/** What any of them can take is read. */
+function bestAbilities(models: readonly string[], options: ModelOptions) {
+  const all = models.map((model) => abilitiesOf(model, options));
+  return {
+    window: Math.max(...all.map(({ window }) => window)),
+    images: all.some(({ images }) => images),
+    pdf: all.some(({ pdf }) => pdf),
+  };
+}
