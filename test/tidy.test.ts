@@ -53,6 +53,14 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
     /^src\/agents\/acp\//,
     { to: ["core", "ports", "own", "peers"], node: "all", packages: ["@agentclientprotocol/sdk"] },
   ],
+  [
+    /^src\/agents\/model\//,
+    {
+      to: ["core", "ports", "own"],
+      node: "all",
+      packages: ["provider", "openai", "openai-compatible", "anthropic", "google"].map((name) => `@ai-sdk/${name}`),
+    },
+  ],
   [/^src\/agents\/[^/]+\//, { to: ["core", "ports", "own"], node: "all" }],
   [
     /^src\/tools\/mcp\//,

@@ -42,7 +42,7 @@ export async function listed(
     headers: { ...signs, ...version, ...accessOf(options, provider).headers },
     signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]),
   });
-  if (!answer.ok) throw new Fault("refused", `${answer.status} ${answer.statusText}`.trim());
+  if (!answer.ok) throw new Fault("not-possible", `${answer.status} ${answer.statusText}`.trim());
   const body = (await answer.json()) as { readonly data?: unknown; readonly models?: unknown };
   const rows = Array.isArray(body.data) ? body.data : Array.isArray(body.models) ? body.models : [];
   return rows.flatMap((row: { readonly id?: unknown; readonly name?: unknown } | null) => {
