@@ -30,6 +30,7 @@ export async function program(argv: readonly string[], version: string, mainUrl:
     readCopy,
     readBoots,
     lookAtStore,
+    lookAtAgent: async (config, paths) => (await import("./run/agent/look.ts")).lookAtAgent(config, paths),
   };
   const code = await runCommand(argv, output, doors);
   leave(code === 0 && isUnsaid ? failedCode : code);

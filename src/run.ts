@@ -87,7 +87,7 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
     if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
     return loaded;
   };
-  const { config, paths } = await load();
+  const { config, paths, secrets } = await load();
   const patienceMs = patienceFor(config.gateway.drainSeconds);
   const isSuccessor = successorMs > 0;
   const predecessor = isSuccessor ? watchPredecessor() : null;
@@ -98,7 +98,7 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
   const code = loadCode(config, paths);
   const isFollowing = follows !== null;
   // Where nobody has served yet, the token is made by whoever gets the lock.
-  const early = isFollowing && existsSync(paths.token) ? outfit({ config, paths, env }) : null;
+  const early = isFollowing && existsSync(paths.token) ? outfit({ config, paths, env, secrets }) : null;
   if (isFollowing) await (await import("./run/rehearse.ts")).rehearse(config, paths, await code, follows.port);
   if (isSuccessor) await tellPredecessor("loaded");
   const handover = openHandover({
@@ -114,12 +114,13 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
   const { lock, hadHolder } = await takeHome(paths, claim).finally(() => predecessor?.off());
   let exit: number;
   try {
-    const worn = early ?? outfit({ config, paths, env });
+    const worn = early ?? outfit({ config, paths, env, secrets });
     const parts = {
       ...options,
       config,
       paths,
       env,
+      secrets,
       isOpenToOthers,
       code,
       supervisor,

@@ -2,6 +2,7 @@
 
 import { findHome, pathsIn, type Paths } from "../config/paths.ts";
 import { systemInput } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { type Client, connectGateway } from "../control/client.ts";
 import type { Boot } from "../core/recovery.ts";
 import { checkGround } from "../host/place.ts";
@@ -27,7 +28,24 @@ export type Doors = {
   readBoots(store: string, limit: number): Promise<readonly Boot[]>;
   /** Looks at a store without changing it; rejects with a Fault when it cannot be opened. */
   lookAtStore(store: string): Promise<StoreLook>;
+  /** Asks what the agent depends on whether it is there; costs a moment and no tokens. */
+  lookAtAgent(config: Config, paths: Paths): Promise<AgentLook>;
 };
+
+export type AgentLook = {
+  readonly backend: Config["agent"]["backend"];
+  /** Those of the configuration, in the order in which they are used. */
+  readonly models: readonly { readonly model: string; readonly reach: Reach }[];
+  /** The warning is null when all is as it was chosen. */
+  readonly sandbox: { readonly choice: "auto" | "bwrap" | "off"; readonly warning: string | null };
+  /** Programs that are to be started and cannot be found. */
+  readonly missing: readonly { readonly key: string; readonly program: string }[];
+};
+
+export type Reach =
+  | { readonly type: "fine" }
+  | { readonly type: "unlisted"; readonly near: readonly string[] }
+  | { readonly type: "refused" | "silent"; readonly why: string };
 
 export type StoreLook = {
   /** Which tables it has, and which this version makes at its next start. */

@@ -19,6 +19,7 @@ async function type(...argv: readonly string[]) {
     readCopy: never,
     readBoots: never,
     lookAtStore: never,
+    lookAtAgent: never,
   };
   const output = {
     out: (text: string) => void out.push(text),

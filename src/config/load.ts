@@ -10,6 +10,7 @@ import { type Variables, overridesIn, parseEnvFile } from "./env.ts";
 import { type ConfigFault, faultAt, inOrder } from "./faults.ts";
 import { type HomeHints, type Paths, findHome, pathsIn } from "./paths.ts";
 import { type Config, configSchema } from "./schema.ts";
+import { secretsOf } from "./secret.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +32,14 @@ export type Sources = {
 };
 
 export type LoadedConfig =
-  | { readonly type: "loaded"; readonly config: Config; readonly paths: Paths; readonly sources: Sources }
+  | {
+      readonly type: "loaded";
+      readonly config: Config;
+      readonly paths: Paths;
+      readonly sources: Sources;
+      /** Everything known to be secret, of the configuration and of the variables beside it. */
+      readonly secrets: readonly string[];
+    }
   | { readonly type: "wrong"; readonly faults: readonly ConfigFault[]; readonly paths: Paths };
 
 const fileBytesMax = 1_048_576;
@@ -69,7 +77,16 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
     env: envText === null ? null : paths.env,
     variables: [...overrides.map(({ variable }) => variable), ...keys],
   };
-  return { type: "loaded", config, paths, sources };
+  return { type: "loaded", config, paths, sources, secrets: [...secretsOf(config), ...secretVariables(variables)] };
+}
+
+const secretName = /(token|key|password|passwd|passphrase|secret|credentials?)$/i;
+
+/** Variables whose names say that they are secrets, whether the configuration uses them or not. */
+function secretVariables(variables: Variables): readonly string[] {
+  return [...variables].flatMap(([name, { text }]) =>
+    secretName.test(name) && text.trim() !== "" ? [text.trim()] : [],
+  );
 }
 
 const instructionsFileKey = ["agent", "instructionsFile"];

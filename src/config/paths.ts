@@ -24,6 +24,8 @@ export type Paths = {
   readonly workspace: string;
   /** Commands that outlive the gateway, a folder each. */
   readonly jobs: string;
+  /** What tools note about writes under way. */
+  readonly notes: string;
   readonly logs: string;
 };
 
@@ -66,6 +68,7 @@ export function pathsIn(home: string): Paths {
     files: join(home, "files"),
     workspace: join(home, "workspace"),
     jobs: join(home, "jobs"),
+    notes: join(home, "notes"),
     logs: join(home, "logs"),
   };
 }

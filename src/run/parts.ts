@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { type Environment, privateNames } from "../config/load.ts";
 import type { Paths } from "../config/paths.ts";
 import type { Config } from "../config/schema.ts";
-import { secretsOf } from "../config/secret.ts";
 import type { BootId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { type Boot, newBoot } from "../core/recovery.ts";
@@ -19,10 +18,10 @@ import { type Log, both, openLog } from "../log/log.ts";
 import { wantsColour } from "../log/pretty.ts";
 import { redactor } from "../log/redact.ts";
 import type { Chat } from "../platforms/chat/index.ts";
-import type { Agent } from "../ports/agent.ts";
-import type { Gateway } from "../ports/gateway.ts";
 import type { Archive } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
+import { type AgentOf, loadAgent } from "./agent/index.ts";
+import { budgetOf } from "./agent/settings.ts";
 
 export type Logs = {
   readonly log: Log;
@@ -32,9 +31,8 @@ export type Logs = {
 };
 
 /** To the terminal in the form that suits it, and to the home's log file. */
-export function openLogs(config: Config, paths: Paths, token: string, env: Environment): Logs {
+export function openLogs(config: Config, paths: Paths, secrets: readonly string[], env: Environment): Logs {
   const { level, format } = config.log;
-  const secrets = [...secretsOf(config), token];
   const isTerminal = process.stderr.isTTY === true;
   const file = openLogFile({ file: join(paths.logs, "gateway.log") });
   const shown = format === "auto" ? (isTerminal ? "pretty" : "json") : format;
@@ -64,9 +62,6 @@ export type Code = {
   readonly agent: AgentOf;
 };
 
-/** The restart is what an agent asks for when it is told to; one that only rehearses cannot. */
-type AgentOf = (restart?: () => ReturnType<Gateway["restart"]>) => Agent;
-
 type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }) => Chat;
 
 export async function loadCode(config: Config, paths: Paths): Promise<Code> {
@@ -74,7 +69,7 @@ export async function loadCode(config: Config, paths: Paths): Promise<Code> {
     import("../control/server.ts"),
     import("../engine/gateway.ts"),
     loadChats(config),
-    loadAgent(paths),
+    loadAgent(config, paths),
   ]);
   return { control, engine, chats, agent };
 }
@@ -88,12 +83,6 @@ async function loadChats(config: Config): Promise<readonly ChatOf[]> {
       return (store, facts) => chat(name, store, facts);
     }),
   );
-}
-
-/** The offline agent is the only one there is. */
-async function loadAgent({ workspace }: Paths): Promise<AgentOf> {
-  const { echo } = await import("../agents/echo/index.ts");
-  return (restart) => echo({ workspace, stepMs: 500, toolMs: 1_500, ...(restart === undefined ? {} : { restart }) });
 }
 
 export function platformSettings(config: Config): Record<string, PlatformSettings> {
@@ -110,7 +99,13 @@ export function platformSettings(config: Config): Record<string, PlatformSetting
 
 export function settingsOf(config: Config): Settings {
   const { recovery } = config;
-  return { drainMs: drainMsOf(config), lanesMax: limits.lanesMax, recovery, platforms: platformSettings(config) };
+  return {
+    drainMs: drainMsOf(config),
+    lanesMax: limits.lanesMax,
+    recovery,
+    budget: budgetOf(config.agent),
+    platforms: platformSettings(config),
+  };
 }
 
 export function drainMsOf(config: Config): number {

@@ -6,6 +6,7 @@ import type { Control } from "../control/server.ts";
 import type { Boot } from "../core/recovery.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import type { SqliteStore } from "../stores/sqlite/index.ts";
+import type { Shell } from "./agent/shell.ts";
 import { greeting } from "./greet.ts";
 import type { LifeParts, Outfit } from "./serve.ts";
 
@@ -14,6 +15,7 @@ export type Ready = LifeParts &
     readonly boot: Boot;
     readonly gate: Gateway;
     readonly control: Control;
+    readonly agent: Shell;
     readonly store: SqliteStore;
     readonly storeMs: number;
   };

@@ -11,20 +11,25 @@ import type { Config } from "../config/schema.ts";
 import { openToken } from "../control/auth.ts";
 import type { Control } from "../control/server.ts";
 import { Fault, sentenceOf } from "../core/fault.ts";
-import { type StopIntent, type SupervisorKind, exitCodes } from "../core/lifecycle.ts";
+import type { StopIntent, SupervisorKind } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
+import { withJobs } from "../host/jobs/together.ts";
 import { openProcesses } from "../host/processes.ts";
+import { hideKnown } from "../log/redact.ts";
 import { narrate } from "../narrate.ts";
 import { type Watch, watchMarkers } from "../host/watcher.ts";
 import type { Gateway, GatewayState, RestartAsk } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
+import { openBlobs } from "../stores/blobs/index.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
+import type { Shell } from "./agent/shell.ts";
 import { type Asks, type Revoked, watchAsks } from "./asks.ts";
 import { codeOf, finalWrites } from "./end.ts";
 import { farewell } from "./greet.ts";
+import { exitOnMistake } from "./mistake.ts";
 import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./handover.ts";
@@ -38,6 +43,8 @@ export type LifeParts = {
   readonly config: Config;
   readonly paths: Paths;
   readonly env: Environment;
+  /** Whatever is known to be secret. */
+  readonly secrets: readonly string[];
   readonly isOpenToOthers: boolean;
   readonly code: Promise<Code>;
   readonly supervisor: SupervisorKind | null;
@@ -52,14 +59,23 @@ export type Outfit = {
   readonly world: World;
   readonly flush: () => Promise<void>;
   readonly hide: (value: unknown) => unknown;
+  /** Without what is known to be secret, for what models, tools and people are told. */
+  readonly hideKnown: (text: string) => string;
   readonly self: ProcessIdentity;
   readonly hash: string;
 };
 
-export function outfit({ config, paths, env }: Pick<LifeParts, "config" | "paths" | "env">): Outfit {
+export function outfit({
+  config,
+  paths,
+  env,
+  secrets,
+}: Pick<LifeParts, "config" | "paths" | "env" | "secrets">): Outfit {
   const token = openToken(paths.token);
-  const { log, flush, hide } = openLogs(config, paths, token, env);
-  return { token, world: realWorld(log), flush, hide, self: ownIdentity(), hash: configHash(paths, env) };
+  const known = [...secrets, token];
+  const { log, flush, hide } = openLogs(config, paths, known, env);
+  const own = { token, world: realWorld(log), flush, hide, hideKnown: hideKnown(known) };
+  return { ...own, self: ownIdentity(), hash: configHash(paths, env) };
 }
 
 /** The exit code, when everything is closed. */
@@ -107,7 +123,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
 
   const reporter = openReporter(parts);
   open.defer(() => reporter?.close());
-  const { gate, control } = await compose(parts, store, open, reporter);
+  const { gate, control, agent } = await compose(parts, store, open, reporter);
   const running = gate.run();
   asks.answer({
     stop: (intent) => gate.stop(intent),
@@ -118,7 +134,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   const booted = await Promise.race([gate.ready.then(() => "ready" as const), running.then(() => "ended" as const)]);
   if (booted === "ready") {
     watching.look();
-    const ready = { ...parts, gate, control, store, storeMs };
+    const ready = { ...parts, gate, control, agent, store, storeMs };
     // Whoever hears of it may look for it at once.
     await parts.board.settled();
     reporter?.ready(gate.status());
@@ -164,19 +180,26 @@ async function follow(ready: Ready): Promise<void> {
 
 /** The gateway and its control port, watched by the log and by the state file. */
 async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableStack, reporter: Reporter | null) {
-  const { config, version, world, boot, board, asks, handover, token, pageFolder } = parts;
+  const { config, paths, version, world, boot, board, asks, handover, token, pageFolder } = parts;
   const { control: controlCode, engine, chats: makers, agent } = await parts.code;
+  const blobs = openBlobs(paths.files);
   const chats = makers.map((make) => make(store, { boot: boot.id, version }));
+  const processes = openProcesses();
+  const brain: Shell = agent({
+    ...{ world, version, blobs, processes, archive: store, env: parts.env, hide: parts.hideKnown },
+    restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),
+  });
   let stopping: StopIntent | null = null;
   const gate: Gateway = engine.gateway({
     store,
     platforms: chats.map((one) => one.platform),
-    agent: agent(() => gate.restart({ by: "tool", reason: "its agent was asked to restart it" })),
-    processes: openProcesses(),
+    agent: brain,
+    processes: withJobs(processes, paths.jobs),
+    hide: parts.hideKnown,
     world,
     settings: settingsOf(config),
     boot,
-    counters: await countsIn(parts.paths),
+    counters: await countsIn(paths),
     prepareRestart: () => handover.prepare(),
     witness(intent) {
       stopping = intent;
@@ -203,7 +226,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   );
   url = control.url;
   open.defer(() => control.close());
-  return { gate, control };
+  return { gate, control, agent: brain };
 }
 
 /** What an earlier gateway has counted; most homes have no such file. */
@@ -273,18 +296,4 @@ function overdue(intent: StopIntent, { supervisor, handover, world }: LifeParts 
   if (intent.class !== "restart") process.exit(codeOf({ intent }, supervisor, "open"));
   if (revoked !== null) void handover.dismiss();
   process.exit(codeOf({ intent }, supervisor, revoked ?? (handover.isAwaited() ? "arranged" : "open")));
-}
-
-/** What nobody caught is a mistake of ours: it is told and ends the process, and the next start takes the work up. */
-function exitOnMistake(world: World, flush: () => Promise<void>): void {
-  for (const name of ["uncaughtException", "unhandledRejection"]) {
-    process.removeAllListeners(name);
-    process.on(name, (error: unknown) => {
-      const stack = error instanceof Error ? error.stack : undefined;
-      world.log("error", "a mistake of ours ends the gateway", { why: sentenceOf(error), stack });
-      const leave = () => process.exit(exitCodes.bug);
-      setTimeout(leave, 500);
-      flush().then(leave, leave);
-    });
-  }
 }

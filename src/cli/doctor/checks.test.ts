@@ -56,6 +56,12 @@ const well: Findings = {
   disk: { free: 50e9, total: 100e9, kind: "ext4" },
   configFaults: [],
   drainSeconds: 0,
+  agent: {
+    backend: "model",
+    models: [{ model: "openai/x", reach: { type: "fine" } }],
+    sandbox: { choice: "auto", warning: null },
+    missing: [],
+  },
   store: { type: "found", bytes: 2_000_000, ...look },
   markers: [{ path: "/h/.m", judgement: "absent" }],
   state,

@@ -2,17 +2,11 @@
 // to do. Pure.
 
 import { many, sizeText } from "../print.ts";
+import { judgeCommands, judgeModel, judgeSandbox } from "./agent.ts";
 import type { FileFacts, Findings } from "./findings.ts";
+import { type Verdict, fault, ok, warning } from "./verdict.ts";
 
-/** What `--fix` can do about it without taking anything away that somebody may want. */
-export type Fix = "permissions" | "markers" | "service";
-
-export type Verdict = {
-  readonly level: "ok" | "warning" | "fault";
-  readonly what: string;
-  readonly todo: string | null;
-  readonly fix: Fix | null;
-};
+export type { Fix, Verdict } from "./verdict.ts";
 
 export type Check = {
   readonly name: string;
@@ -20,15 +14,6 @@ export type Check = {
   readonly deep: boolean;
   readonly judge: (found: Findings) => Verdict;
 };
-
-const ok = (what: string): Verdict => ({ level: "ok", what, todo: null, fix: null });
-const warning = (what: string, todo: string, fix: Fix | null = null): Verdict => ({
-  level: "warning",
-  what,
-  todo,
-  fix,
-});
-const fault = (what: string, todo: string, fix: Fix | null = null): Verdict => ({ level: "fault", what, todo, fix });
 
 /** A store needs room to grow and to be tidied up; below the lower mark nothing can be relied on. */
 const roomWanted = 1_000_000_000;
@@ -46,6 +31,9 @@ export const checks: readonly Check[] = [
   { name: "disk", deep: true, judge: judgeDisk },
   { name: "file system", deep: true, judge: judgeFileSystem },
   { name: "config", deep: false, judge: judgeConfig },
+  { name: "model", deep: true, judge: judgeModel },
+  { name: "sandbox", deep: true, judge: judgeSandbox },
+  { name: "programs", deep: false, judge: judgeCommands },
   { name: "store", deep: true, judge: judgeStore },
   { name: "store version", deep: false, judge: judgeVersion },
   { name: "gateway", deep: false, judge: judgeGateway },

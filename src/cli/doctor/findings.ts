@@ -4,7 +4,7 @@
 import type { ReadStateFile } from "../../host/identity.ts";
 import type { Judgement } from "../../host/markers.ts";
 import type { Obstacle } from "../../host/obstacles.ts";
-import type { StoreLook } from "../context.ts";
+import type { AgentLook, StoreLook } from "../context.ts";
 
 export type FileFacts = { readonly path: string; readonly mode: number; readonly isOwn: boolean };
 
@@ -24,6 +24,8 @@ export type Findings = {
   /** One sentence each. */
   readonly configFaults: readonly string[];
   readonly drainSeconds: number;
+  /** Null where the configuration is wrong. */
+  readonly agent: AgentLook | null;
   readonly store: StoreFacts;
   readonly markers: readonly { readonly path: string; readonly judgement: Judgement }[];
   readonly state: ReadStateFile | null;

@@ -44,6 +44,7 @@ export async function lookAround(context: Context): Promise<Findings> {
     disk: diskFacts(paths.home),
     configFaults: loaded.type === "wrong" ? loaded.faults.map(sentenceOfFault) : [],
     drainSeconds,
+    agent: config === null ? null : await context.doors.lookAtAgent(config, paths),
     store: await storeFacts(context, paths),
     markers: await markerFacts(paths, isServed ? target : null, context.now()),
     state,

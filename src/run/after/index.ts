@@ -23,7 +23,10 @@ export async function afterwards(parts: Ready): Promise<void> {
   await attempt("a stop will be told without a diagnostic", async () => {
     await import("../../host/forensics/diagnostic.ts");
   });
-  if (gate.status().safeMode) watchConfig(parts);
+  const { safeMode } = gate.status();
+  // The first turn need not wait for what can be loaded now.
+  if (!safeMode) void attempt("the agent could not be loaded yet", () => parts.agent.warm());
+  if (safeMode) watchConfig(parts);
   // In safe mode nothing is sent; the next start finds the note again.
   else await tellHomes(paths.restartPending, homesOf(platformSettings(config)), gate, world);
   await attempt("drafts of earlier lives stay where they are", () => sweepDrafts(paths));
