@@ -157,7 +157,7 @@ for (const { name } of demoTools({ workspace: "", toolMs: 0 })) {
         );
       return { tool, effects, close: async () => remove() };
     },
-    input: { text: "a note", at: 1_800_000_000_000 },
+    input: { text: "a note", at: 1_800_000_000_000, files: [] },
   });
 }
 

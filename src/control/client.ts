@@ -21,6 +21,9 @@ export type Client = {
   readonly link: string;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
+  /** The body is the file itself. */
+  upload<T>(path: string, file: Blob): Promise<T>;
+  download(path: string): Promise<ReadableStream<Uint8Array>>;
   /** Server-sent events until the stream or the signal ends; a lost connection ends it with a Fault. */
   events(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent>;
 };
@@ -31,8 +34,8 @@ export function connectGateway(place: Place): Client {
   const token = readToken(place.tokenFile);
   if (token === null) throw notRunning(place.home);
 
-  async function call(path: string, init: Omit<RequestInit, "headers">): Promise<Response> {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  async function call(path: string, init: Omit<RequestInit, "headers">, kind?: string): Promise<Response> {
+    const headers = { authorization: `Bearer ${token}`, "content-type": kind ?? "application/json" };
     try {
       const response = await fetch(`${url}${path}`, { ...init, headers });
       if (response.ok) return response;
@@ -49,6 +52,13 @@ export function connectGateway(place: Place): Client {
     get: async <T>(path: string) => (await (await call(path, {})).json()) as T,
     post: async <T>(path: string, body?: unknown) =>
       (await (await call(path, { method: "POST", body: JSON.stringify(body ?? {}) })).json()) as T,
+    upload: async <T>(path: string, file: Blob) =>
+      (await (await call(path, { method: "POST", body: file }, file.type)).json()) as T,
+    async download(path) {
+      const { body } = await call(path, {});
+      if (body === null) throw new Fault("empty", `${path} came without content.`);
+      return body as ReadableStream<Uint8Array>;
+    },
     async *events(path, signal) {
       const response = await call(path, { signal });
       if (response.body === null) return;

@@ -1,11 +1,13 @@
 // `everturn chat`: a conversation with the running gateway in this terminal. It survives the gateway: what was typed
 // meanwhile is kept and sent when it is back, and the answer to what was asked before arrives then.
 
+import { homedir } from "node:os";
 import { createInterface } from "node:readline";
 import { Fault } from "../../core/fault.ts";
 import type { Message } from "../../core/message.ts";
 import { type Context, reachGateway, textFlag } from "../context.ts";
 import { type FeedEvent, follow } from "../talk/feed.ts";
+import { type FileDesk, fileDesk, readFileOrder } from "../talk/files.ts";
 import { messageText, piped } from "../talk/piped.ts";
 import { noPreview, previewAfter } from "../talk/preview.ts";
 import { screen } from "../talk/screen.ts";
@@ -24,7 +26,8 @@ export async function chat(context: Context): Promise<number> {
   const path = `/api/chat/terminal/${conversation}`;
   const out = sender(connect, `${path}/messages`, over.signal);
   const isTyped = process.stdin.isTTY && context.output.tty;
-  const talk = isTyped ? typed(context, out) : piped(connect, out, context.output, over.signal);
+  const desk = fileDesk(connect, path, homedir());
+  const talk = isTyped ? typed(context, out, desk) : piped(connect, out, context.output, over.signal, desk);
   const following = follow(connect, `${path}/events`, (event) => talk.told(event), over.signal);
   // A feed that breaks is a mistake of ours: it must end the command, not leave it waiting for ever.
   const code = await Promise.race([talk.run(process.stdin), following.then(() => 1)]);
@@ -39,7 +42,11 @@ export async function chat(context: Context): Promise<number> {
   return code;
 }
 
-function typed(context: Context, out: Sender): { told(event: FeedEvent): void; run(): Promise<number> } {
+function typed(
+  context: Context,
+  out: Sender,
+  desk: FileDesk,
+): { told(event: FeedEvent): void; run(): Promise<number> } {
   const { output } = context;
   const typing = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   const show = screen(process.stdout, typing, output);
@@ -52,8 +59,23 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
   }
 
   function say(message: Message): void {
-    if (message.role !== "user") show.say(`${messageText(message)}\n`, "green");
-    else if (!out.sent(message.key)) show.say(`> ${messageText(message)}`, "cyan");
+    const text = messageText(message, (file) => desk.label(file));
+    if (message.role !== "user") show.say(`${text}\n`, "green");
+    else if (!out.sent(message.key)) show.say(`> ${text}`, "cyan");
+  }
+
+  async function obey(line: string): Promise<void> {
+    try {
+      const order = readFileOrder(line);
+      if (order?.type === "wrong") return remark(order.why);
+      if (order?.type === "save") return remark(`Saved as ${await desk.save(order.number, order.to)}.`);
+      const files = order === null ? [] : [await desk.attach(order.path)];
+      const sent = await out.send(order === null ? line : order.words, files);
+      if (sent.result === "refused") remark(`Not sent: ${sent.why}`);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      remark(`Not done: ${error.message}`);
+    }
   }
 
   return {
@@ -76,14 +98,12 @@ function typed(context: Context, out: Sender): { told(event: FeedEvent): void; r
       }
     },
     run() {
-      remark("Type a message and press Enter. /help shows commands, Ctrl-D ends the chat.");
+      remark("Type a message and press Enter. /help shows commands, /file <path> sends a file, Ctrl-D ends the chat.");
       typing.on("line", (line) => {
         show.entered(line);
         if (line.trim() === "") return;
         if (line.trim() === "/quit" || line.trim() === "/exit") return typing.close();
-        void out.send(line).then((sent) => {
-          if (sent.result === "refused") remark(`Not sent: ${sent.why}`);
-        });
+        void obey(line);
       });
       typing.on("SIGINT", () => typing.close());
       return new Promise((resolve) => {

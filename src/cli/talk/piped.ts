@@ -4,12 +4,13 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { Fault } from "../../core/fault.ts";
-import type { Message } from "../../core/message.ts";
+import type { FileRef, Message } from "../../core/message.ts";
 import type { Client } from "../../control/client.ts";
 import type { TurnReply } from "../../control/protocol.ts";
 import { type Output, plainText } from "../print.ts";
 import { type FeedEvent, rest } from "./feed.ts";
-import type { Sender } from "./sender.ts";
+import { type FileDesk, fileLabel, readFileOrder } from "./files.ts";
+import type { Sender, Sent } from "./sender.ts";
 
 export type Piped = {
   told(event: FeedEvent): void;
@@ -17,12 +18,16 @@ export type Piped = {
   run(lines: Readable): Promise<number>;
 };
 
+/** What became of a line that is not for the gateway. */
+type Kept = { readonly result: "done" | "failed"; readonly why: string };
+
 /** `lookMs`: how often the gateway is asked what became of a turn whose answer does not come. */
 export function piped(
   connect: () => Client,
   sender: Sender,
   output: Output,
   signal: AbortSignal,
+  desk: FileDesk,
   lookMs = 1_000,
 ): Piped {
   const live = Promise.withResolvers<void>();
@@ -40,7 +45,7 @@ export function piped(
         answered.delete(message.turn);
       }
     } else {
-      output.out(messageText(message));
+      output.out(messageText(message, (file) => desk.label(file)));
       if (message.turn !== null) answered.add(message.turn);
     }
     changed.resolve();
@@ -70,6 +75,20 @@ export function piped(
     }
   }
 
+  async function obey(line: string): Promise<Sent | Kept> {
+    try {
+      const order = readFileOrder(line);
+      if (order === null) return await sender.send(line);
+      if (order.type === "attach") return await sender.send(order.words, [await desk.attach(order.path)]);
+      if (order.type === "wrong") return { result: "failed", why: order.why };
+      output.err(`Saved as ${await desk.save(order.number, order.to)}.`);
+      return { result: "done", why: "" };
+    } catch (error) {
+      if (error instanceof Fault) return { result: "failed", why: error.message };
+      throw error;
+    }
+  }
+
   return {
     told(event) {
       if (event.type === "message") take(event.message);
@@ -84,20 +103,20 @@ export function piped(
       let code = 0;
       for await (const line of createInterface({ input: lines, crlfDelay: Number.POSITIVE_INFINITY })) {
         if (line.trim() === "") continue;
-        const sent = await sender.send(line);
-        if (sent.result === "stored") await answerTo(sent.id);
-        else {
-          output.err(`Not sent: ${sent.why}`);
-          code = 1;
-        }
+        const done = await obey(line);
+        if (done.result === "stored") await answerTo(done.id);
+        if (done.result === "stored" || done.result === "done") continue;
+        output.err(`Not ${done.result === "failed" ? "done" : "sent"}: ${done.why}`);
+        code = 1;
       }
       return code;
     },
   };
 }
 
-/** What was said, with the choices of a question numbered: typing the number answers it. */
-export function messageText(message: Message): string {
-  const choices = message.question?.choices.map((one, i) => `\n  ${i + 1}) ${plainText(one)}`).join("") ?? "";
-  return `${plainText(message.text)}${choices}`;
+/** What was said, with its files, and the choices of a question numbered: typing the number answers it. */
+export function messageText(message: Message, label: (file: FileRef) => string = fileLabel): string {
+  const choices = message.question?.choices.map((one, i) => `  ${i + 1}) ${plainText(one)}`) ?? [];
+  const text = message.text === "" ? [] : [plainText(message.text)];
+  return [...text, ...(message.files ?? []).map(label), ...choices].join("\n");
 }

@@ -3,6 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../core/fault.ts";
+import type { FileRef } from "../../core/message.ts";
 import type { Client } from "../../control/client.ts";
 import { rest } from "./feed.ts";
 
@@ -10,11 +11,13 @@ export type Sent = { readonly id: string; readonly result: "stored" | "refused" 
 
 export type Sender = {
   /** Resolves when the line is stored, refused for good, or the sender was stopped. */
-  send(text: string): Promise<Sent>;
+  send(text: string, files?: readonly FileRef[]): Promise<Sent>;
   readonly unconfirmed: number;
   /** Whether this terminal sent the message with that id. */
   sent(id: string): boolean;
 };
+
+type PostedMessage = { readonly id: string; readonly text: string; readonly files?: readonly FileRef[] };
 
 /** The gateway will never take such a line, however often it is sent. */
 const hopeless = new Set<string>(["bad-request", "too-large", "empty", "unauthorized", "not-possible"]);
@@ -27,11 +30,12 @@ export function sender(connect: () => Client, path: string, signal: AbortSignal)
   let unconfirmed = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function deliver(id: string, text: string): Promise<Sent> {
+  async function deliver(message: PostedMessage): Promise<Sent> {
+    const { id } = message;
     let pauseMs = pauseMinMs;
     while (!signal.aborted) {
       try {
-        await connect().post(path, { id, text });
+        await connect().post(path, message);
         return { id, result: "stored", why: "" };
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
@@ -44,12 +48,12 @@ export function sender(connect: () => Client, path: string, signal: AbortSignal)
   }
 
   return {
-    send(text) {
+    send(text, files = []) {
       const id = randomUUID();
       ids.add(id);
       unconfirmed++;
       const sent = last
-        .then(() => deliver(id, text))
+        .then(() => deliver({ id, text, ...(files.length === 0 ? {} : { files }) }))
         .then((answer) => {
           if (answer.result !== "given-up") unconfirmed--;
           return answer;

@@ -12,6 +12,7 @@ import { type TestContext, test } from "node:test";
 import { type Client, connectGateway } from "../../control/client.ts";
 import type { Output } from "../print.ts";
 import { type FeedEvent, follow } from "./feed.ts";
+import { fileDesk } from "./files.ts";
 import { piped } from "./piped.ts";
 import { noPreview, previewAfter } from "./preview.ts";
 import { cursorRow, lastRows, rowsOf, rowsTaken } from "./screen.ts";
@@ -151,7 +152,14 @@ test("piped lines are answered one by one; what came before is not repeated", as
       message: { ...message(++n, "assistant", `re: ${text}`, `i${n}`, turn), ...question } as never,
     });
   });
-  const talk = piped(connect, sender(connect, "/messages", over.signal), output, over.signal, 1);
+  const talk = piped(
+    connect,
+    sender(connect, "/messages", over.signal),
+    output,
+    over.signal,
+    fileDesk(connect, "", ""),
+    1,
+  );
   tell = (event) => talk.told(event);
   tell({ type: "message", message: message(1, "assistant", "old") as never });
   tell({ type: "live" });

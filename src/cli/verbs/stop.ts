@@ -46,9 +46,10 @@ export async function stop(context: Context): Promise<number> {
   const how = forced
     ? `It did not end within ${span(waitedMs)} and was killed. Nothing is lost; what it held goes on at the next start. \`everturn why\` tells more.`
     : `It took ${span(waitedMs)}. What was not done yet goes on at the next start.`;
+  const jobs = await endLeftJobs(paths);
   view.finish(
-    { event: "stopped", pid: last.pid, forced, waitedMs },
-    `The gateway (pid ${last.pid}) has stopped. ${how}`,
+    { event: "stopped", pid: last.pid, forced, waitedMs, ...(jobs === 0 ? {} : { jobs }) },
+    `The gateway (pid ${last.pid}) has stopped. ${how}${jobWords(jobs)}`,
   );
   return 0;
 }
@@ -121,8 +122,27 @@ async function nothingToStop(scene: Scene, view: Display): Promise<number> {
   // Its supervisor may be about to start one.
   if (service !== null) await carryOut(service.stop, scene.all);
   else refuseUnnamed(scene);
-  view.finish({ event: "absent" }, `No gateway is running for ${paths.home}; there is nothing to stop.`);
+  const jobs = await endLeftJobs(paths);
+  const nothing = jobs === 0 ? "; there is nothing to stop." : ".";
+  view.finish(
+    { event: "absent", ...(jobs === 0 ? {} : { jobs }) },
+    `No gateway is running for ${paths.home}${nothing}${jobWords(jobs)}`,
+  );
   return 0;
+}
+
+/** Commands outlive a gateway that was killed; who wants it down wants them down as well. */
+async function endLeftJobs({ jobs }: Paths): Promise<number> {
+  if (!existsSync(jobs)) return 0;
+  const { endJobs } = await import("../../host/jobs/end.ts");
+  return endJobs(jobs, "the gateway was stopped");
+}
+
+function jobWords(jobs: number): string {
+  if (jobs === 0) return "";
+  return jobs === 1
+    ? " A command that had outlived it was ended."
+    : ` ${jobs} commands that had outlived it were ended.`;
 }
 
 /** A gateway whose state file was taken away cannot be named, but its lock is held. */
