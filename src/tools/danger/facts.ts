@@ -1,0 +1,50 @@
+// What can be told from one piece of a script by itself: what it assigns, what it hears, whether it breeds. Pure.
+
+import { type Judgement, dangerous, forbidden, plain } from "./judgement.ts";
+import type { Input } from "./look.ts";
+import { type Expansion, expandWhole, unknown } from "./shell/expand.ts";
+import type { Redirect, Script, Word } from "./shell/script.ts";
+
+export const isPipe = (input: Input): boolean => input.type === "pipe" && input.isDownload;
+
+export function assignment(word: Word): { readonly name: string; readonly value: Word } | null {
+  const [first, ...rest] = word;
+  if (first?.type !== "text" || first.quoted) return null;
+  const [all, name] = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/.exec(first.text) ?? [];
+  if (all === undefined || name === undefined) return null;
+  return { name, value: [{ ...first, text: first.text.slice(all.length) }, ...rest] };
+}
+
+export function inputOf(redirects: readonly Redirect[], input: Input, by: Expansion): Input {
+  const last = redirects.findLast(({ operator }) => operator.startsWith("<") && operator !== "<&");
+  if (last === undefined) return input;
+  const texts = last.operator === "<<" || last.operator === "<<<" ? expandWhole(last.target, by) : null;
+  return texts === null ? { type: "pipe", isDownload: false } : { type: "text", text: texts.join("\n") };
+}
+
+/** bash opens a connection for these names. */
+export function network(text: string): Judgement {
+  return /^\/dev\/(?:tcp|udp)\//.test(text) ? dangerous(`it sends to ${text.slice(9)}`) : plain;
+}
+
+/** A function that starts itself more than once, or apart from itself, until the machine stands still. */
+export function isBomb(name: string, body: Script): Judgement {
+  const calls = [...callsOf(body)].filter((one) => one.name === name);
+  const doubled = calls.length > 1 || calls.some((one) => one.isApart);
+  if (calls.length === 0) return plain;
+  return doubled
+    ? forbidden("it starts itself again and again until the machine stands still")
+    : dangerous("it calls itself");
+}
+
+function* callsOf(script: Script, above = false): Iterable<{ readonly name: string; readonly isApart: boolean }> {
+  for (const { commands, background } of script)
+    for (const command of commands) {
+      const isApart = above || background;
+      if (command.type === "group" || command.type === "function") yield* callsOf(command.body, isApart);
+      if (command.type !== "simple") continue;
+      const [first] = command.words;
+      const name = first?.map((part) => (part.type === "text" ? part.text : unknown)).join("") ?? "";
+      yield { name, isApart };
+    }
+}

@@ -1,0 +1,88 @@
+// What a rule sees of the command it judges, and whom it may ask. Only types, and the few questions all rules have.
+
+import { posix } from "node:path";
+import { type CommandPlaces, type Judgement, dangerous, forbidden, plain, worst } from "./judgement.ts";
+import { holdsSecrets, isInside, judgePath, ownPart, tidy } from "./paths.ts";
+import { unknown } from "./shell/expand.ts";
+
+/** Where a program's input comes from. */
+export type Input =
+  | { readonly type: "none" }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "pipe"; readonly isDownload: boolean };
+
+export type Call = {
+  /** Without its folder. */
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly input: Input;
+};
+
+export type Look = {
+  readonly places: CommandPlaces;
+  /** Where the command may run: each folder it may have gone to; null for one that cannot be known. */
+  readonly folders: readonly (string | null)[];
+  /** Judges a program with its words, started by the one that is judged. */
+  readonly run: (words: readonly string[], input?: Input) => Judgement;
+  /** Judges a script that would be run. */
+  readonly script: (text: string) => Judgement;
+};
+
+/** Gives its own part of the judgement; what its words are as files that are read is looked at for all programs alike. */
+export type Rule = (call: Call, look: Look) => Judgement;
+export type Rules = Readonly<Record<string, Rule>>;
+
+/** Everything a word may mean as a path; null where that cannot be known. */
+export function pathsOf(text: string, look: Look): readonly string[] | null {
+  if (text.includes(unknown)) return null;
+  return text.startsWith("/") ? [tidy(text)] : joined(text, look.folders);
+}
+
+function joined(text: string, folders: readonly (string | null)[]): readonly string[] | null {
+  const known = folders.filter((folder) => folder !== null);
+  return known.length < folders.length ? null : known.map((folder) => tidy(posix.join(folder, text)));
+}
+
+export function reads(text: string, look: Look): Judgement {
+  if (text.includes(unknown)) {
+    // Enough may be known to see that it is ours or a secret: ~/.ssh/$name.
+    const start = text.slice(0, text.indexOf(unknown));
+    return start.startsWith("/") && start.length > 1 ? judgePath(`${start}x`, "read", look.places) : plain;
+  }
+  return worst((pathsOf(text, look) ?? []).map((path) => judgePath(path, "read", look.places)));
+}
+
+/** All that is in it, too. */
+export function readsWhole(text: string, look: Look): Judgement {
+  const whole = (pathsOf(text, look) ?? []).filter((path) => holdsSecrets(path, look.places));
+  return worst([reads(text, look), ...whole.map((path) => dangerous(`it reads all of ${path}, secrets included`))]);
+}
+
+export function writes(text: string, look: Look): Judgement {
+  const paths = pathsOf(text, look);
+  if (paths !== null) return worst(paths.map((path) => judgePath(path, "write", look.places)));
+  const start = text.slice(0, text.indexOf(unknown));
+  const isSeen = start.startsWith("/") && judgePath(`${start}x`, "write", look.places).level === "forbidden";
+  if (isSeen) return judgePath(`${start}x`, "write", look.places);
+  return dangerous("it writes to a place that is not written out");
+}
+
+const kept =
+  /^\/(?:bin|boot|dev|etc|home|lib|lib32|lib64|opt|proc|root|sbin|srv|sys|usr|var|usr\/(?:bin|lib|local|sbin|share)|var\/lib|Users|System|Library|Applications|Volumes|private)$/;
+
+/** To remove or change everything below that place would be the end of the machine, of the user's files or of the gateway. */
+export function wholesale(text: string, look: Look): Judgement {
+  // The folder and everything in it are the same: / and /*, ~ and ~/.
+  const shown = text.replace(/(?:\/(?:\.?\*+|\.))+\/?$/, "/").replace(/\/{1,}$/, "/");
+  const paths = pathsOf(/^\.?\*+$/.test(shown) ? "." : shown, look) ?? [];
+  return worst(
+    paths.map((path) => {
+      if (isInside(path, look.places.workspace)) return plain;
+      if (path === "/" || kept.test(path)) return forbidden(`it would take all of ${path}`);
+      if (ownPart(path, look.places) !== null || isInside(look.places.home, path))
+        return forbidden(`it would take the gateway's own folder with ${path}`);
+      const { userHome } = look.places;
+      return userHome !== null && isInside(userHome, path) ? forbidden(`it would take all of ${path}`) : plain;
+    }),
+  );
+}

@@ -1,0 +1,176 @@
+// git: what throws work away, what reaches others, and what makes git run something. Pure.
+
+import { type Judgement, dangerous, plain, worst } from "../judgement.ts";
+import { type Call, type Look, type Rules, reads, writes } from "../look.ts";
+import { readOptions } from "../shell/options.ts";
+
+type Verb = (args: readonly string[], look: Look) => Judgement;
+
+const when = (isSo: boolean, why: string): Judgement => (isSo ? dangerous(why) : plain);
+
+const push: Verb = (args) => {
+  const { has, operands } = readOptions(args, "o push-option repo receive-pack exec");
+  const forced =
+    has("f", "force", "force-with-lease", "force-if-includes", "mirror") || operands.some((one) => one.startsWith("+"));
+  if (forced) return dangerous("it overwrites history that others have (git push --force)");
+  if (has("d", "delete", "prune") || operands.some((one) => one.startsWith(":")))
+    return dangerous("it deletes branches of others");
+  return dangerous("it publishes commits (git push)");
+};
+
+/** Everything given with -c or config that git would run. */
+const runsIt =
+  /^(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass)|alias\..*|pager\..*|.*\.(?:cmd|path|command|helper|textconv|clean|smudge|process|driver)|diff\.external|sequence\.editor|include.*|protocol\..*|url\..*|http\..*proxy|init\.templatedir)(?:=|$)/i;
+
+const verbs: Readonly<Record<string, Verb>> = {
+  push,
+  reset: (args) =>
+    when(
+      readOptions(args).has("hard", "merge", "keep"),
+      "it throws away changes that are not committed (git reset --hard)",
+    ),
+  clean: (args) => {
+    const { has } = readOptions(args, "e exclude");
+    return when(has("f", "force") && !has("n", "dry-run"), "it deletes files that git does not know (git clean)");
+  },
+  checkout: (args) => {
+    const { has, operands } = readOptions(args, "b B orphan");
+    return when(
+      has("f", "force") || args.includes("--") || operands.includes("."),
+      "it throws away changes that are not committed (git checkout)",
+    );
+  },
+  restore: (args) => {
+    const { has } = readOptions(args, "s source");
+    return when(
+      !has("S", "staged") || has("W", "worktree"),
+      "it throws away changes that are not committed (git restore)",
+    );
+  },
+  switch: (args) =>
+    when(
+      readOptions(args, "c C").has("f", "force", "discard-changes"),
+      "it throws away changes that are not committed (git switch)",
+    ),
+  branch: (args) => {
+    const { has } = readOptions(args, "u set-upstream-to");
+    return when(
+      has("D") || ((has("d", "delete") || has("M")) && has("f", "force")),
+      "it deletes a branch that may not be merged (git branch -D)",
+    );
+  },
+  tag: (args) => when(readOptions(args, "m F u").has("d", "delete", "f", "force"), "it deletes or moves a tag"),
+  stash: (args) => when(/^(?:drop|clear)$/.test(args[0] ?? ""), "it throws away what was put aside (git stash)"),
+  rebase: (args) => {
+    const { values } = readOptions(args, "x exec onto s X");
+    return values("x", "exec").length > 0
+      ? dangerous("it runs a command for each commit (git rebase --exec)")
+      : dangerous("it rewrites history (git rebase)");
+  },
+  "filter-branch": () => dangerous("it rewrites history (git filter-branch)"),
+  "filter-repo": () => dangerous("it rewrites history (git filter-repo)"),
+  reflog: (args) =>
+    when(/^(?:expire|delete)$/.test(args[0] ?? ""), "it forgets how to get lost commits back (git reflog)"),
+  gc: (args) =>
+    when(
+      args.some((arg) => arg.startsWith("--prune")),
+      "it forgets lost commits for good (git gc --prune)",
+    ),
+  prune: () => dangerous("it forgets lost commits for good (git prune)"),
+  "update-ref": () => dangerous("it moves or deletes references by hand"),
+  worktree: (args, look) =>
+    worst([
+      when(args[0] === "remove", "it deletes a working tree"),
+      ...(args[0] === "add"
+        ? readOptions(args.slice(1), "b B")
+            .operands.slice(0, 1)
+            .map((one) => writes(one, look))
+        : []),
+    ]),
+  commit: (args) =>
+    when(args.includes("--no-verify") || args.includes("-n"), "it passes by the checks of the project (--no-verify)"),
+  config: (args) => {
+    const { has, operands } = readOptions(args, "f file");
+    const isChange = operands.length > 1 || has("unset", "add", "replace-all", "e", "edit");
+    if (has("global", "system") && isChange) return dangerous("it changes the settings of git for everything");
+    if (operands.some((one) => runsIt.test(one)) && isChange)
+      return dangerous("it tells git what to run by itself (git config)");
+    return when(
+      operands.some((one) => /token|password|credential/i.test(one)),
+      "it shows settings that may hold secrets",
+    );
+  },
+  credential: () => dangerous("it shows stored passwords (git credential)"),
+  "credential-store": () => dangerous("it shows stored passwords (git credential)"),
+  clone: (args, look) => {
+    const { operands, values } = readOptions(args, "b branch depth o origin c config template u upload-pack j");
+    const isRun =
+      operands.some((one) => one.startsWith("ext::")) ||
+      values("u", "upload-pack", "template", "c", "config").length > 0;
+    return worst([
+      when(isRun, "it lets git run a program of somebody else's choice"),
+      ...operands.slice(1, 2).map((one) => writes(one, look)),
+    ]);
+  },
+  submodule: (args, look) =>
+    args[0] === "foreach"
+      ? worst([
+          look.script(
+            args
+              .slice(1)
+              .filter((one) => !one.startsWith("--"))
+              .join(" "),
+          ),
+        ])
+      : plain,
+  bisect: (args, look) => (args[0] === "run" ? look.run(args.slice(1)) : plain),
+  difftool: () => dangerous("it runs a program that its settings name"),
+  mergetool: () => dangerous("it runs a program that its settings name"),
+  "send-email": () => dangerous("it sends mail"),
+  daemon: () => dangerous("it lets others connect to this machine"),
+  archive: (args, look) =>
+    worst(
+      readOptions(args, "o output prefix")
+        .values("o", "output")
+        .map((file) => writes(file, look)),
+    ),
+  rm: (args) => when(readOptions(args).has("r", "f", "force"), "it deletes files (git rm)"),
+  show: (args, look) =>
+    worst(args.map((arg) => (arg.includes(":") ? reads(arg.slice(arg.indexOf(":") + 1), look) : plain))),
+  "cat-file": (args, look) =>
+    worst(args.map((arg) => (arg.includes(":") ? reads(arg.slice(arg.indexOf(":") + 1), look) : plain))),
+  remote: (args) =>
+    when(/^(?:add|set-url|remove|rm|rename)$/.test(args[0] ?? ""), "it changes where commits are published"),
+  diff: (args, look) =>
+    args.includes("--no-index") ? worst(readOptions(args).operands.map((one) => reads(one, look))) : plain,
+  grep: (args) =>
+    when(readOptions(args, "e f").has("O", "open-files-in-pager"), "it opens what it finds with a program"),
+  apply: (args) => when(args.includes("--unsafe-paths"), "it may change files outside of the workspace"),
+};
+
+/** Options before the verb: where, and with which settings. */
+function git({ args }: Call, look: Look): Judgement {
+  const found: Judgement[] = [];
+  let at = 0;
+  for (; at < args.length && (args[at] ?? "").startsWith("-"); at++) {
+    const arg = args[at] ?? "";
+    const value = args[at + 1] ?? "";
+    if (/^(?:-C|-c|--git-dir|--work-tree|--exec-path|--namespace|--config-env)$/.test(arg)) at += 1;
+    if (arg === "-c" || arg === "--config-env")
+      found.push(when(runsIt.test(value), "it tells git what to run by itself (git -c)"));
+    if (arg === "-C" || arg === "--work-tree") found.push(reads(value, look));
+    if (arg.startsWith("--exec-path=")) found.push(dangerous("it chooses the programs git runs"));
+  }
+  const verb = args[at] ?? "";
+  const rest = args.slice(at + 1);
+  if (verb.includes("\0")) return dangerous("what git is to do is not written out");
+  if (Object.hasOwn(verbs, verb)) found.push(verbs[verb]?.(rest, look) ?? plain);
+  return worst(found);
+}
+
+export const gitRules: Rules = {
+  git,
+  hub: git,
+  "git-lfs": () => plain,
+  bfg: () => dangerous("it rewrites history (bfg)"),
+};

@@ -1,0 +1,100 @@
+// Which rule judges which program, and which of a program's words are files that it reads. Pure.
+
+import { type Judgement, dangerous, plain } from "../judgement.ts";
+import type { Call, Look, Rule, Rules } from "../look.ts";
+import { codeRules } from "./code.ts";
+import { dataRules } from "./data.ts";
+import { fileRules } from "./files.ts";
+import { gitRules } from "./git.ts";
+import { machineRules } from "./machine.ts";
+import { networkRules } from "./network.ts";
+import { packageRules } from "./packages.ts";
+import { wrapperRules } from "./wrappers.ts";
+
+const rules: Rules = {
+  ...fileRules,
+  ...machineRules,
+  ...networkRules,
+  ...packageRules,
+  ...gitRules,
+  ...codeRules,
+  ...dataRules,
+  ...wrapperRules,
+};
+
+/** Programs of many names and versions: mkfs.ext4, python3.12, pip3, g++-13. */
+const families: readonly (readonly [RegExp, string])[] = [
+  [/^mkfs\..*$/, "mkfs"],
+  [/^mke2fs$/, "mkfs"],
+  [/^pythonw?[\d.]*$|^pypy[\d.]*$/, "python"],
+  [/^pip[\d.]*$|^pipx$/, "pip"],
+  [/^(?:perl|ruby|php|lua|luajit|node|Rscript)[\d.-]+$/, ""],
+  [/^(?:g|m|n|o)?awk$/, "awk"],
+  [/^(?:ba|z|k|da|a|mk|c|tc|fi|rba)?sh$/, "sh"],
+];
+
+/** Some disks do not tell capitals apart: there RM is rm. */
+export function ruleFor(name: string): Rule | null {
+  const small = name.toLowerCase().replace(/\.exe$/, "");
+  const family = families.find(([pattern]) => pattern.test(small));
+  const known = family === undefined ? small : family[1] === "" ? small.replace(/[\d.-]+$/, "") : family[1];
+  return Object.hasOwn(rules, known) ? (rules[known] ?? null) : null;
+}
+
+/** Their words are words, or names that are not opened. */
+const readsNothing = new Set(
+  "echo printf true false : test [ ls stat file touch mkdir rmdir cd pushd popd which type whereis man whatis apropos help basename dirname realpath readlink sleep date cal seq expr let kill export unset alias rm mv chmod chown set declare local typeset readonly trap exit return yes find git".split(
+    " ",
+  ),
+);
+/** The first word that is no option is what they look for. */
+const patternFirst = new Set([
+  "grep",
+  "egrep",
+  "fgrep",
+  "zgrep",
+  "rg",
+  "ag",
+  "ack",
+  "sed",
+  "awk",
+  "gawk",
+  "mawk",
+  "jq",
+  "yq",
+  "perl",
+  "ruby",
+]);
+
+/** Words that may be files that are read: as they are, after a sign or glued to an option. */
+export function argumentsOf({ name, args }: Call): readonly string[] {
+  const small = name.toLowerCase();
+  if (readsNothing.has(small)) return [];
+  const operand = args.findIndex((arg) => !arg.startsWith("-"));
+  const isGiven = args.some((arg) => /^-(?:e|f|-regexp|-file|-expression)/.test(arg));
+  const used = patternFirst.has(small) && !isGiven ? args.filter((_, at) => at !== operand) : args;
+  return used.flatMap(candidates);
+}
+
+function candidates(arg: string): readonly string[] {
+  const found: string[] = [];
+  if (arg.startsWith("-")) {
+    const glued = /^-[A-Za-z]([~./@].*)$/.exec(arg)?.[1];
+    if (glued !== undefined) found.push(glued.replace(/^@/, ""));
+  } else found.push(arg.replace(/^@/, ""));
+  const value = /=@?(.+)$/.exec(arg)?.[1];
+  if (value !== undefined) found.push(value);
+  // user@host:path, image:path, /from:/to.
+  if (arg.includes(":") && !arg.includes("://")) found.push(...arg.split(":"));
+  if (/^file:\/\//i.test(arg)) found.push(arg.replace(/^file:\/\/(?:localhost)?/i, ""));
+  return found.filter((one) => one !== "" && one.length < 4_096 && !/\s/.test(one.trim()));
+}
+
+const system =
+  /^(?:\/usr(?:\/local)?|\/opt\/(?:homebrew|local)|\/snap|\/run\/current-system\/sw|\/nix\/[^/]+.*)?\/s?bin\/[^/]+$/;
+
+/** A program that is named by its path and is none of the system is a script as good as any. */
+export function startsFile(word: string, look: Look): Judgement {
+  if (!word.includes("/") || system.test(word) || look.places.isSandboxed === true) return plain;
+  return dangerous(`it runs ${word}, whose content is not judged`);
+}

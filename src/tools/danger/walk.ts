@@ -1,0 +1,266 @@
+// Goes through a script as it was read and asks the rules about everything that would run. Pure.
+
+import { posix } from "node:path";
+import { assignment, inputOf, isBomb, isPipe, network } from "./facts.ts";
+import { type CommandPlaces, type Judgement, dangerous, plain, worst } from "./judgement.ts";
+import { type Call, type Input, type Look, reads, writes } from "./look.ts";
+import { argumentsOf, ruleFor, startsFile } from "./rules/index.ts";
+import { type Expanded, type Expansion, expand, expandWhole, unknown } from "./shell/expand.ts";
+import { readScript } from "./shell/parse.ts";
+import type { Command, Pipeline, Redirect, Script, Word } from "./shell/script.ts";
+import { Unreadable } from "./shell/words.ts";
+
+const none: Input = { type: "none" };
+const downloads = /^(?:curl|wget|fetch|aria2c|http|https|xh|lynx|ftp|nc|ncat|socat)$/;
+/** What these say is their words. */
+const speakers = new Set(["echo", "printf", "cat"]);
+/** With one of these set, other programs run than the ones named. */
+const powers =
+  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|(?:GIT_)?(?:PAGER|EDITOR|SSH|SSH_COMMAND|EXTERNAL_DIFF)|LESSOPEN|VISUAL|EVERTURN_\w+)$/;
+/** Scripts inside of a word that say a plain name or number, whatever happens. */
+const sayers = /^(?:date|seq|wc|basename|hostname|whoami|uname|nproc|id|git|expr)$/;
+
+export function judgeScript(text: string, places: CommandPlaces): Judgement {
+  return new Walk(places).text(text, 0);
+}
+
+class Walk {
+  readonly #places: CommandPlaces;
+  readonly #variables = new Map<string, readonly string[] | null>();
+  #folders: (string | null)[];
+  #depth = 0;
+
+  constructor(places: CommandPlaces) {
+    this.#places = places;
+    this.#folders = [places.cwd];
+    this.#variables.set("HOME", places.userHome === null ? null : [places.userHome]);
+    this.#variables.set("EVERTURN_HOME", [places.home]);
+    this.#variables.set("IFS", [" "]);
+  }
+
+  text(text: string, depth: number): Judgement {
+    if (depth > 8) return dangerous("its scripts are too deep inside of each other to be judged");
+    const before = this.#depth;
+    this.#depth = depth;
+    try {
+      return this.#script(readScript(text));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      return dangerous(`it cannot be judged, because ${error.message}`);
+    } finally {
+      this.#depth = before;
+    }
+  }
+
+  #script(script: Script, input: Input = none): Judgement {
+    return worst(script.map((pipeline) => this.#pipeline(pipeline, input)));
+  }
+
+  #pipeline({ commands }: Pipeline, first: Input): Judgement {
+    let input = first;
+    const found: Judgement[] = [];
+    for (const command of commands) {
+      found.push(this.#command(command, input));
+      input = this.#said(command, input);
+    }
+    return worst(found);
+  }
+
+  #command(command: Command, input: Input): Judgement {
+    if (command.type === "simple") return this.#simple(command.words, command.redirects, input);
+    if (command.type === "loop") return this.#loop(command.name, command.values);
+    if (command.type === "function") return worst([isBomb(command.name, command.body), this.#script(command.body)]);
+    const folders = [...this.#folders];
+    const found = [this.#script(command.body, input), ...command.redirects.map((one) => this.#redirect(one))];
+    // Where a group in parentheses goes, it goes alone.
+    if (command.apart) this.#folders = folders;
+    return worst(found);
+  }
+
+  #loop(name: string, values: readonly Word[] | null): Judgement {
+    const texts = values?.map((value) => expand(value, this.#expansion())?.map(({ text }) => text) ?? null) ?? [null];
+    this.#assign(name, texts.includes(null) ? null : texts.flatMap((one) => one ?? []));
+    return worst((values ?? []).map((value) => this.#inside(value)));
+  }
+
+  #simple(words: readonly Word[], redirects: readonly Redirect[], input: Input): Judgement {
+    const found = [...words, ...redirects.map(({ target }) => target)].map((word) => this.#inside(word));
+    found.push(...redirects.map((one) => this.#redirect(one)));
+    let at = 0;
+    for (; at < words.length; at++) {
+      const assigned = assignment(words[at] ?? []);
+      if (assigned === null) break;
+      found.push(this.#assignment(assigned.name, assigned.value));
+    }
+    const expanded = words.slice(at).map((word) => expand(word, this.#expansion()));
+    const args = expanded.flatMap((one) => one ?? []);
+    if (expanded.includes(null)) found.push(dangerous("it has more words than can be judged"));
+    if (args.length > 0) found.push(this.#call(args, inputOf(redirects, input, this.#expansion())));
+    return worst(found);
+  }
+
+  /** Scripts inside of words run as well. */
+  #inside(word: Word): Judgement {
+    return worst(
+      word.map((part) => {
+        if (part.type === "text") return plain;
+        return part.type === "script" ? this.#apart(part.script) : worst(part.inner.map((one) => this.#inside([one])));
+      }),
+    );
+  }
+
+  #apart(script: Script): Judgement {
+    const folders = [...this.#folders];
+    const found = this.#script(script);
+    this.#folders = folders;
+    return found;
+  }
+
+  #call([first, ...rest]: readonly Expanded[], input: Input): Judgement {
+    if (first === undefined || first.text === "[[") return plain;
+    if (first.isGlob && first.text !== "[") return dangerous(unreadableName);
+    return this.#words([first.text, ...rest.map(({ text }) => text)], input);
+  }
+
+  #words(words: readonly string[], input: Input): Judgement {
+    const [first = "", ...args] = words;
+    // What is left of `time -p command`.
+    if (first.startsWith("-") && args.length > 0) return this.#words(args, input);
+    if (first.includes(unknown)) return dangerous(unreadableName);
+    if (first === "") return plain;
+    if (this.#depth > 8) return dangerous("its commands are too deep inside of each other to be judged");
+    const call: Call = { name: first.slice(first.lastIndexOf("/") + 1), args, input };
+    const look = this.#look();
+    const own = this.#builtin(call);
+    const rule = ruleFor(call.name);
+    return worst([
+      own,
+      ...(rule === null ? [] : [rule(call, look)]),
+      startsFile(first, look),
+      ...argumentsOf(call).map((arg) => reads(arg, look)),
+    ]);
+  }
+
+  /** What changes how the rest is read. */
+  #builtin({ name, args }: Call): Judgement {
+    if (name === "cd" || name === "pushd") this.#go(args.filter((arg) => !/^-[LPe@]+$/.test(arg)));
+    if (name === "popd") this.#folders.push(null);
+    if (name === "read" || name === "mapfile" || name === "readarray" || name === "getopts")
+      for (const arg of args) if (/^[A-Za-z_]\w*$/.test(arg)) this.#assign(arg, null);
+    if (!/^(?:export|declare|typeset|local|readonly|set|env)$/.test(name)) return plain;
+    return worst(
+      args.map((arg) => {
+        const [, variable, value] = /^([A-Za-z_]\w*)\+?=([\s\S]*)$/.exec(arg) ?? [];
+        return variable === undefined ? plain : this.#assigned(variable, [value ?? ""]);
+      }),
+    );
+  }
+
+  /** It may fail, and then it stays where it was. */
+  #go([target]: readonly string[]): void {
+    const { userHome } = this.#places;
+    const text = target ?? userHome ?? unknown;
+    if (text.includes(unknown) || text === "-" || /[*?[]/.test(text)) this.#folders.push(null);
+    else this.#folders.push(...this.#folders.map((from) => (from === null ? null : posix.resolve(from, text))));
+    this.#folders = [...new Set(this.#folders)];
+    if (this.#folders.length > 32) this.#folders = [null];
+  }
+
+  #assignment(name: string, value: Word): Judgement {
+    return this.#assigned(name, expandWhole(value, this.#expansion()));
+  }
+
+  #assigned(name: string, values: readonly string[] | null): Judgement {
+    this.#assign(name, values?.some((value) => value.includes(unknown)) === true ? null : values);
+    return powers.test(name) ? dangerous(`it sets ${name}, which decides what other commands do`) : plain;
+  }
+
+  /** Branches are not followed, so each value it ever had counts. */
+  #assign(name: string, values: readonly string[] | null): void {
+    const known = this.#variables.has(name) ? this.#variables.get(name) : [];
+    this.#variables.set(
+      name,
+      known === null || known === undefined || values === null ? null : [...new Set([...known, ...values])],
+    );
+  }
+
+  #redirect({ operator, target }: Redirect): Judgement {
+    if (operator === "<<" || operator === "<<<" || target.length === 0) return plain;
+    const texts = expandWhole(target, this.#expansion()) ?? [unknown];
+    return worst(
+      texts.map((text) => {
+        if (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(text)) return plain;
+        return operator === "<" || operator === "<&"
+          ? reads(text, this.#look())
+          : worst([network(text), writes(text, this.#look())]);
+      }),
+    );
+  }
+
+  #said(command: Command, input: Input): Input {
+    if (command.type === "function" || command.type === "loop") return none;
+    if (command.type === "group") {
+      const last = command.body.at(-1)?.commands.at(-1);
+      const isDownload = command.body.some(({ commands }) => commands.some((one) => isPipe(this.#said(one, none))));
+      return last === undefined || isDownload ? { type: "pipe", isDownload } : this.#said(last, input);
+    }
+    const words = command.words.filter((word) => assignment(word) === null);
+    const texts = words.flatMap((word) => expand(word, this.#expansion())?.map(({ text }) => text) ?? [unknown]);
+    const heard = inputOf(command.redirects, input, this.#expansion());
+    const name = (texts[0] ?? "").replace(/^.*\//, "");
+    if (texts.some((text) => downloads.test(text.replace(/^.*\//, "")))) return { type: "pipe", isDownload: true };
+    if (name === "cat" && texts.length === 1) return heard;
+    const isSpoken =
+      speakers.has(name) && name !== "cat" && !texts.some((text) => text.includes(unknown) || text.includes("\\"));
+    if (isSpoken)
+      return {
+        type: "text",
+        text: texts
+          .slice(1)
+          .filter((text) => !/^-[neE]+$/.test(text))
+          .join(" "),
+      };
+    return { type: "pipe", isDownload: heard.type === "pipe" && heard.isDownload };
+  }
+
+  #expansion(): Expansion {
+    const folders = this.#folders.filter((folder) => folder !== null);
+    const variables = new Map(this.#variables).set("PWD", folders.length < this.#folders.length ? null : folders);
+    return { variables, userHome: this.#places.userHome, saidBy: (script) => this.#says(script) };
+  }
+
+  /** Only for what is plain to see. */
+  #says(script: Script): string | null {
+    const [pipeline] = script;
+    const [command] = pipeline?.commands ?? [];
+    if (script.length !== 1 || pipeline?.commands.length !== 1 || command?.type !== "simple") return null;
+    const expansion: Expansion = { variables: this.#variables, userHome: this.#places.userHome, saidBy: () => null };
+    const texts = command.words.flatMap((word) => expand(word, expansion)?.map(({ text }) => text) ?? [unknown]);
+    const [name = "", ...args] = texts;
+    if (name === "pwd") return this.#folders.length === 1 ? (this.#folders[0] ?? null) : null;
+    const isTame = (name === "basename" || args.every((arg) => !/[/\0]|\.\./.test(arg))) && sayers.test(name);
+    return isTame && (name !== "git" || args[0] === "rev-parse") ? "1" : null;
+  }
+
+  #look(): Look {
+    const depth = this.#depth;
+    const deeper = (what: () => Judgement): Judgement => {
+      this.#depth = depth + 1;
+      const found = what();
+      this.#depth = depth;
+      return found;
+    };
+    return {
+      places: this.#places,
+      folders: this.#folders,
+      run: (words, input = none) => (words.length === 0 ? plain : deeper(() => this.#words(words, input))),
+      script: (text) =>
+        text.includes(unknown)
+          ? worst([dangerous(unreadableScript), this.text(text, depth + 1)])
+          : this.text(text, depth + 1),
+    };
+  }
+}
+
+const unreadableName = "it runs a command whose name is not written out, so it cannot be judged";
+const unreadableScript = "it runs a script that is not written out, so it cannot be judged";
