@@ -25,3 +25,8 @@ export function unreachable(value: never): never {
 export function later(at: Instant, ms: number): Instant {
   return (at + ms) as Instant;
 }
+
+/** For people, as 2026-11-15 14:03 UTC. */
+export function shortTime(at: Instant): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

@@ -77,9 +77,12 @@ export type Entry =
   | { readonly type: "tool-begun"; readonly call: string; readonly effect: ToolEffect }
   | { readonly type: "tool-ended"; readonly call: string; readonly result: ToolResult }
   | { readonly type: "asked"; readonly question: string; readonly text: string; readonly choices: readonly string[] }
-  | { readonly type: "answered"; readonly question: string; readonly choice: string | null }
+  /** `by`: who answered, and where. */
+  | { readonly type: "answered"; readonly question: string; readonly choice: string | null; readonly by?: string }
   | { readonly type: "joined"; readonly message: Inbound }
   | { readonly type: "resumed"; readonly attempt: number; readonly reason?: ResumeReason };
+
+export type Answered = Extract<Entry, { type: "answered" }>;
 
 /** How a call is taken up: for the first time, again under the same key, or by asking whether it happened. */
 export type CallMode = "first" | "again" | "check";
@@ -88,6 +91,8 @@ export type NextAction =
   | { readonly type: "step" }
   | { readonly type: "call"; readonly calls: readonly { readonly call: ToolCall; readonly mode: CallMode }[] }
   | { readonly type: "give-up"; readonly call: ToolCall }
+  /** Its user has answered, or the time is over. Nothing of it was begun. */
+  | { readonly type: "answered-call"; readonly call: ToolCall; readonly asked: CallAsked; readonly answer: Answered }
   | { readonly type: "wait"; readonly question: string }
   | { readonly type: "finish"; readonly text: string };
 
@@ -119,12 +124,43 @@ export function decideNext(
     if (begun.effect === "once") return { type: "give-up", call: first };
     return { type: "call", calls: [{ call: first, mode: begun.effect === "checkable" ? "check" : "again" }] };
   }
+  const asked = begun === undefined ? lastAsked(since, first.call) : undefined;
+  if (asked !== undefined) return afterAsking(since, first, asked);
   if (effectOf(first.tool) !== "pure") return { type: "call", calls: [{ call: first, mode: "first" }] };
-  const pure = open.slice(
-    0,
-    countWhile(open, (call) => effectOf(call.tool) === "pure"),
-  );
+  const isFree = (call: ToolCall) => effectOf(call.tool) === "pure" && lastAsked(since, call.call) === undefined;
+  const pure = open.slice(0, countWhile(open, isFree));
   return { type: "call", calls: pure.map((call) => ({ call, mode: "first" as const })) };
+}
+
+/** A call may be asked about more than once, when it changed meanwhile; only the latest question counts. */
+function lastAsked(since: readonly Entry[], call: string): CallAsked | undefined {
+  return since.findLast((entry): entry is CallAsked => entry.type === "call-asked" && entry.call === call);
+}
+
+function afterAsking(since: readonly Entry[], call: ToolCall, asked: CallAsked): NextAction {
+  const { question } = asked;
+  const answer = since.find((entry) => entry.type === "answered" && entry.question === question);
+  if (answer?.type !== "answered") return { type: "wait", question };
+  return { type: "answered-call", call, asked, answer };
+}
+
+/** Calls of the last step that have no result; with their effect where an intent says that they may have happened. */
+export function dangling(
+  journal: readonly Entry[],
+): readonly { readonly call: ToolCall; readonly effect: ToolEffect | null }[] {
+  const at = lastStep(journal);
+  const last = journal[at];
+  if (last?.type !== "said") return [];
+  const since = journal.slice(at + 1);
+  return openCalls(since, last.calls).map((call) => {
+    const begun = since.find((entry) => entry.type === "tool-begun" && entry.call === call.call);
+    return { call, effect: begun?.type === "tool-begun" ? begun.effect : null };
+  });
+}
+
+/** Whether strangers' words came into the turn; once they did it stays so, also when a summary has taken their place. */
+export function isFromOutside(journal: readonly Entry[]): boolean {
+  return journal.some((entry) => entry.type === "tool-ended" && entry.result.type === "ok" && entry.result.outside);
 }
 
 /** Where the agent's last step stands in the journal; -1 before the first. Together with a call's id it names the call. */
@@ -137,7 +173,10 @@ export function madeProgress(journal: readonly Entry[]): boolean {
   const begin = journal.findLastIndex((entry) => entry.type === "resumed" || entry.type === "answered");
   const since = journal.slice(begin + 1);
   return since.some(
-    (entry) => entry.type === "said" || (entry.type === "tool-ended" && entry.result.type !== "unknown"),
+    (entry) =>
+      entry.type === "said" ||
+      entry.type === "compacted" ||
+      (entry.type === "tool-ended" && entry.result.type !== "unknown"),
   );
 }
 
@@ -159,8 +198,19 @@ export function diedOfIt(journal: readonly Entry[], effectOf: (tool: string) => 
 /** The calls that were under way when a journal broke off, each as its tool and input. */
 function cutShort(journal: readonly Entry[], effectOf: (tool: string) => ToolEffect): readonly string[] {
   const next = decideNext(journal, effectOf, new Set());
-  const calls = next.type === "call" ? next.calls.map(({ call }) => call) : next.type === "give-up" ? [next.call] : [];
-  return calls.map(({ tool, input }) => JSON.stringify([tool, input]));
+  return underWay(next).map(({ tool, input }) => JSON.stringify([tool, input]));
+}
+
+function underWay(next: NextAction): readonly ToolCall[] {
+  switch (next.type) {
+    case "call":
+      return next.calls.map(({ call }) => call);
+    case "give-up":
+    case "answered-call":
+      return [next.call];
+    default:
+      return [];
+  }
 }
 
 function openCalls(since: readonly Entry[], calls: readonly ToolCall[]): readonly ToolCall[] {

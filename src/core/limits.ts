@@ -11,8 +11,15 @@ export const limits = {
   keyMax: 512,
   /** Entries in the journal of one turn; a turn that reaches it ends as failed. */
   entriesMax: 2_000,
-  /** Failed agent steps in a row before the turn ends as failed. */
+  /** Agent steps in a row that went wrong by themselves before the turn ends as failed. */
   stepFailuresMax: 5,
+  /** How long steps that may succeed later are tried again, and the longest pause between two of them. */
+  stepPatienceMs: 10 * 60_000,
+  stepPauseMaxMs: 30_000,
+  /** Summaries in a row, without anything done between them, before the turn ends as failed. */
+  compactionsMax: 3,
+  /** A judgement of a call that takes longer than this is none, and the call is not made. */
+  vetMs: 10_000,
   /** An agent step without any sign of life is abandoned after this. */
   stepSilenceMs: 10 * 60_000,
   /** A tool that set no limit of its own is abandoned after this. */
@@ -37,6 +44,10 @@ export const limits = {
   readyMs: 2_000,
   /** The longest a question may wait for its answer. */
   questionMaxMs: 30 * 24 * 3_600_000,
+  /** How long something may wait to be allowed. */
+  approvalMs: 30 * 24 * 3_600_000,
+  /** One line about a call that runs, and how much of what it tells is shown. */
+  progressLineMax: 100,
   /** Messages that may join a running turn at one step. */
   joinsMax: 20,
   /** Pause between attempts to commit while the disk is full or failing. */

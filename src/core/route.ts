@@ -1,5 +1,6 @@
 // What an inbound message is to its session: a command, the answer to an open question, or the start of a turn. Pure.
 
+import { denial, readAnswer } from "./asked/asking.ts";
 import type { TurnId } from "./ids.ts";
 import { type Body, type Inbound, textOf } from "./message.ts";
 
@@ -8,6 +9,11 @@ export const commands = {
   new: "start over with an empty memory",
   stop: "cancel what I am doing",
   status: "what I am doing and what waits",
+  approve: "allow what I asked for; /approve always also allows the same from then on",
+  deny: "do not allow it; what you write behind it is told to me",
+  retry: "answer your last message again",
+  undo: "take the last exchange out of my memory",
+  model: "which model answers here; /model with a name chooses another",
   restart: "restart the gateway; what is unfinished goes on afterwards",
   whoami: "how I know you",
 } as const;
@@ -26,7 +32,9 @@ export type OpenQuestion = {
 export type Route =
   | { readonly type: "turn" }
   | { readonly type: "answer"; readonly turn: TurnId; readonly question: string; readonly choice: string | null }
-  | { readonly type: "late-answer" }
+  | { readonly type: "late-answer"; readonly question: string }
+  /** An approval was answered with something that is no decision. */
+  | { readonly type: "no-decision"; readonly choices: readonly string[] }
   | { readonly type: "command"; readonly name: CommandName; readonly rest: string }
   | { readonly type: "unknown-command"; readonly name: string; readonly nearest: CommandName | null };
 
@@ -47,13 +55,40 @@ export function route(inbound: Inbound, open: readonly OpenQuestion[]): Route {
   const { body } = inbound;
   if (body.kind === "answer") {
     const asked = open.find((one) => one.question === body.question);
-    if (asked === undefined) return { type: "late-answer" };
-    return { type: "answer", turn: asked.turn, question: asked.question, choice: body.choice };
+    if (asked === undefined) return { type: "late-answer", question: body.question };
+    if (asked.kind === "question") return answerTo(asked, body.choice);
+    const decision = readAnswer(body.choice, asked.choices);
+    return decision === null ? { type: "no-decision", choices: asked.choices } : answerTo(asked, decision);
   }
-  if (body.kind === "timer") return { type: "turn" };
-  const newest = open.at(-1);
-  if (newest === undefined) return { type: "turn" };
-  return { type: "answer", turn: newest.turn, question: newest.question, choice: readChoice(textOf(body), newest) };
+  if (body.kind !== "text") return { type: "turn" };
+  for (const asked of open.toReversed()) {
+    if (asked.kind === "question") return answerTo(asked, readChoice(textOf(body), asked));
+    // Only a clear word allows or denies something; anything else is a message like any other.
+    const decision = body.files.length > 0 ? null : readAnswer(body.text, asked.choices);
+    if (decision !== null) return answerTo(asked, decision);
+  }
+  return { type: "turn" };
+}
+
+/** /approve and /deny: the newest of what waits to be allowed; null when nothing does. */
+export function decided(name: "approve" | "deny", rest: string, open: readonly OpenQuestion[]): Decided | null {
+  const waiting = open.filter(({ kind }) => kind === "approval");
+  const asked = waiting.at(-1);
+  if (asked === undefined) return null;
+  const word = name === "approve" && rest.trim().toLowerCase() === "always" ? "always" : "approve";
+  const choice = name === "deny" ? denial(rest) : readAnswer(word, asked.choices);
+  return { asked, answer: answerTo(asked, choice), others: waiting.length - 1 };
+}
+
+/** `others`: so many more wait to be allowed. */
+export type Decided = {
+  readonly asked: OpenQuestion;
+  readonly answer: Route & { readonly type: "answer" };
+  readonly others: number;
+};
+
+function answerTo({ turn, question }: OpenQuestion, choice: string | null): Route & { readonly type: "answer" } {
+  return { type: "answer", turn, question, choice };
 }
 
 /** Whether somebody may restart the gateway; "*" is everybody. */

@@ -1,6 +1,7 @@
 // Wires the parts and is the gateway. Everything it needs is handed in; it reaches for nothing.
 
 import { Fault, sentenceOf } from "../core/fault.ts";
+import type { Hide } from "../core/hide.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import type { Boot } from "../core/recovery.ts";
 import type { Agent } from "../ports/agent.ts";
@@ -40,6 +41,8 @@ export type GatewayOptions = {
   readonly processes?: Processes;
   /** Makes sure that somebody goes on after a restart; rejects with why nobody can, and then there is none. */
   readonly prepareRestart?: () => Promise<void>;
+  /** Takes known secrets out of a text; without it nothing is hidden. */
+  readonly hide?: Hide;
   /** Told of the first request to stop, before anything is done about it; its answer is kept with the stop. */
   readonly witness?: (intent: StopIntent) => StopIntent["context"];
 };
@@ -56,6 +59,7 @@ function partsOf(options: GatewayOptions, happened: Events, closing: AbortSignal
     platforms,
     settings,
     events: happened,
+    hide: options.hide ?? ((text) => text),
     closing,
     broken: news.onBroken,
   };

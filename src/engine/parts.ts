@@ -1,8 +1,10 @@
 // What every moving part of the engine is given. Nothing in the engine reaches for anything else.
 
+import type { Hide } from "../core/hide.ts";
 import type { BootId } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
 import type { InDoubtPolicy } from "../core/outbox.ts";
+import type { Budget } from "../core/usage.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Platform } from "../ports/platform.ts";
 import type { Archive, Store } from "../ports/store.ts";
@@ -33,6 +35,8 @@ export type Settings = {
   readonly drainMs: number;
   readonly lanesMax: number;
   readonly recovery: RecoverySettings;
+  /** The most that models may be paid; without it there is no limit. */
+  readonly budget?: Budget | null;
   /** By platform name. */
   readonly platforms: Readonly<Record<string, PlatformSettings>>;
 };
@@ -55,6 +59,8 @@ export type Parts = {
   readonly platforms: readonly Platform[];
   readonly settings: Settings;
   readonly events: Events;
+  /** Takes known secrets out of whatever leaves: results of tools, previews, answers, questions. */
+  readonly hide: Hide;
   /** Aborts when nothing may be waited for any more. */
   readonly closing: AbortSignal;
   /** A mistake of ours was met: the gateway stops, and recovery does the rest. */

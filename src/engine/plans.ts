@@ -1,15 +1,18 @@
 // What an inbound message will write, as a plan: the changes of one commit, and what follows in memory once it stands or
 // was refused. Where the session is idle, the turn starts in the very commit that accepts it.
 
+import { gist } from "../core/asked/asking.ts";
 import type { Change } from "../core/change.ts";
 import type { Instant, TurnId } from "../core/ids.ts";
 import type { Entry } from "../core/journal.ts";
-import { type Inbound, textOf } from "../core/message.ts";
+import { type Inbound, formatAddress, textOf } from "../core/message.ts";
 import { hintsFor } from "../core/notice.ts";
-import { type Route, mayRestart, route } from "../core/route.ts";
+import { type Decided, type OpenQuestion, type Route, decided, mayRestart, route } from "../core/route.ts";
 import { takenBy } from "../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
-import { obey } from "./commands.ts";
+import { lastExchange, saidAgain } from "./commands/exchange.ts";
+import { obey } from "./commands/obey.ts";
+import { type Obeyed, nothing } from "./commands/obeyed.ts";
 import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
 import type { Outlet } from "./outbox/pump.ts";
 import { writeReply } from "./outbox/replies.ts";
@@ -95,13 +98,13 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     };
   }
 
-  function planMessage(lane: Lane, inbound: Inbound): Plan {
+  function planMessage(lane: Lane, inbound: Inbound, more: readonly Change[] = []): Plan {
     const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, world.now());
     return planTurn(
       lane,
       turn,
       true,
-      [inboxOf(inbound, turn.id), ...sessionOf(lane), ...wordsOf(inbound, lane, turn.id)],
+      [inboxOf(inbound, turn.id), ...sessionOf(lane), ...wordsOf(inbound, lane, turn.id), ...more],
       [],
     );
   }
@@ -112,7 +115,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     if (turn?.now.state !== "waiting" || turn.now.question !== answer.question) return null;
     if (turn.session !== lane.session.id) return null;
     const journal = await store.journalOf(turn.id);
-    const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice };
+    const by = answer.choice === null ? {} : { by: `${inbound.sender} at ${formatAddress(inbound.from)}` };
+    const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice, ...by };
     const before: Change[] = [
       inboxOf(inbound, turn.id),
       ...sessionOf(lane),
@@ -128,9 +132,12 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     inbound: Inbound,
     command: Exclude<Route, { type: "turn" | "answer" }>,
   ): Promise<Plan> {
-    const at = world.now();
     await lanes.settled(lane);
-    const obeyed = await obey(parts, lanes, lane, command, inbound, at);
+    return planSaid(lane, inbound, await obey(parts, lanes, lane, command, inbound, world.now()));
+  }
+
+  function planSaid(lane: Lane, inbound: Inbound, obeyed: Obeyed): Plan {
+    const at = world.now();
     const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, at);
     const done = asNew(advanceTurn(turn, { type: "ended", outcome: "replied", at }));
     const reply = planReply(lane, turn.id, turn.id, obeyed.text, at, inbound);
@@ -142,6 +149,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
         { put: "turn", turn: done },
         ...reply.changes,
         ...obeyed.changes,
+        // What is said between a user and the gateway is nothing the agent has to remember.
+        { put: "undone", session: lane.session.id, turn: turn.id },
       ],
       stored() {
         lane.stored = true;
@@ -205,10 +214,62 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
       case "turn":
         return planMessage(lane, inbound);
       case "answer":
-        return (await planAnswer(lane, inbound, found)) ?? planMessage(lane, inbound);
+        return (await planAnswer(lane, inbound, found)) ?? planTooLate(lane, inbound, found);
+      case "command":
+        return (await planSpecial(lane, inbound, found, open)) ?? planCommand(lane, inbound, found);
       default:
         return planCommand(lane, inbound, found);
     }
+  }
+
+  /** Somebody else answered at that moment: a press is told so, words are a message like any other. */
+  async function planTooLate(lane: Lane, inbound: Inbound, { question }: Route & { type: "answer" }): Promise<Plan> {
+    if (inbound.body.kind !== "answer") return planMessage(lane, inbound);
+    return planCommand(lane, inbound, { type: "late-answer", question });
+  }
+
+  /** The commands that move a turn; null where there is none to move, and they are only answered. */
+  async function planSpecial(
+    lane: Lane,
+    inbound: Inbound,
+    { name, rest }: Route & { type: "command" },
+    open: readonly OpenQuestion[],
+  ): Promise<Plan | null> {
+    switch (name) {
+      case "approve":
+      case "deny": {
+        const found = decided(name, rest, open);
+        return found === null ? null : planDecision(lane, inbound, found);
+      }
+      case "retry": {
+        await lanes.settled(lane);
+        const last = await lastExchange(parts, lane);
+        if (typeof last === "string") return planSaid(lane, inbound, { text: last, changes: [], stored: nothing });
+        return planMessage(lane, saidAgain(last, inbound), last.undone);
+      }
+      default:
+        return null;
+    }
+  }
+
+  /** Where several wait, it is said which one was meant. */
+  async function planDecision(lane: Lane, inbound: Inbound, { asked, answer, others }: Decided): Promise<Plan | null> {
+    const plan = await planAnswer(lane, inbound, answer);
+    if (plan === null || others === 0) return plan;
+    const more = others === 1 ? "One more waits" : `${others} more wait`;
+    const text = `That was for: ${gist(asked.text)}\n${more} to be allowed.`;
+    const note = planReply(lane, `note-${world.id()}`, null, text, world.now(), inbound);
+    return {
+      changes: [...plan.changes, ...note.changes],
+      stored() {
+        note.stored();
+        plan.stored();
+      },
+      refused() {
+        note.refused();
+        plan.refused();
+      },
+    };
   }
 
   return {

@@ -24,14 +24,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "turn end and reply in two commits",
-    file: "src/engine/turns/run.ts",
-    find: "await move(event, entries, [...written.changes, ...more]);",
-    replace: "await move(event, entries, more); await ledger.keep(written.changes);",
+    file: "src/engine/turns/saying.ts",
+    find: "await book.move(event, entries, [...written.changes, ...more]);",
+    replace: "await book.move(event, entries, more); await parts.ledger.keep(written.changes);",
   },
   {
     name: "tool before its intent",
-    file: "src/engine/turns/run.ts",
-    find: 'return [{ type: "tool-begun", call: call.call, effect: effectOf(call.tool) }];',
+    file: "src/engine/turns/calls/calls.ts",
+    find: 'return [{ type: "tool-begun", call: call.call, effect }];',
     replace: "return [];",
   },
   {
@@ -78,9 +78,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "reminder not stored with its tool's result",
-    file: "src/engine/turns/run.ts",
-    find: "await record([...ended, ...following], wished);",
-    replace: "await record([...ended, ...following]);",
+    file: "src/engine/turns/calls/calls.ts",
+    find: "await book.record([...ended, ...following], wished);",
+    replace: "await book.record([...ended, ...following]);",
   },
   {
     name: "deaths are not counted",
@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a mark outlives the turn it was made for",
-    file: "src/engine/turns/run.ts",
+    file: "src/engine/turns/saying.ts",
     find: "if (running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));",
     replace: "",
     by: "resume",

@@ -1,6 +1,6 @@
 // Looks up what became of a question, by its name alone.
 
-import { type Fate, fateOf, turnOfQuestion } from "../../core/late.ts";
+import { type Fate, fateOf, turnOfQuestion } from "../../core/asked/late.ts";
 import type { Parts } from "../parts.ts";
 
 export async function lookUp({ store, archive }: Parts, question: string): Promise<Fate> {

@@ -3,13 +3,14 @@
 
 import type { Change } from "../../core/change.ts";
 import { Fault } from "../../core/fault.ts";
-import { Bug, type ItemId, type TurnId } from "../../core/ids.ts";
-import { fateText } from "../../core/late.ts";
+import { Bug, type ItemId, type SessionId, type TurnId } from "../../core/ids.ts";
+import { readAnswer } from "../../core/asked/asking.ts";
+import { fateText } from "../../core/asked/late.ts";
 import { advanceItem } from "../../core/outbox.ts";
 import { limits } from "../../core/limits.ts";
 import { readCommand } from "../../core/route.ts";
 import type { Gateway } from "../../ports/gateway.ts";
-import { cancelled, succession } from "../commands.ts";
+import { cancelled, succession } from "../commands/ending.ts";
 import type { Intake } from "../intake.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Pump } from "../outbox/pump.ts";
@@ -51,6 +52,10 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
     return item;
   }
 
+  async function openQuestion(session: SessionId, question: string) {
+    return (await store.openQuestions(session)).find((one) => one.question === question);
+  }
+
   async function mustCommit(changes: readonly Change[]): Promise<void> {
     const result = await ledger.commit(changes);
     if (result !== "committed")
@@ -81,17 +86,22 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
         throw new Fault("not-possible", `Turn ${id} was a command. Send it again.`);
       await door.again({ ...turn.input, key: `=retry:${id}:${world.id()}` });
     },
-    async answer(question, choice) {
+    async answer(question, typed) {
       refuseUnlessOpen();
       const turn = await store.waitingFor(question);
+      const asked = turn === null ? undefined : await openQuestion(turn.session, question);
+      const choice = asked?.kind === "approval" ? readAnswer(typed, asked.choices) : typed;
+      if (choice === null)
+        throw new Fault("not-possible", `"${typed}" decides nothing. Answer with ${asked?.choices.join(", ")}.`);
       const session = turn === null ? null : await store.session(turn.session);
-      if (turn !== null && session !== null) {
+      if (session !== null) {
         const body = { kind: "answer", question, choice } as const;
         const key = `=answer:${question}:${choice}`.slice(0, limits.keyMax);
         await door.accept({ key, from: session.address, sender: "operator", body, sentAt: world.now() }, null);
       }
       const fate = await lookUp(parts, question);
-      if (fate.type === "answered" && fate.choice === choice) return turn === null ? "already" : "answered";
+      if (fate.type === "answered" && fate.choice === (readAnswer(typed, fate.choices) ?? typed))
+        return session === null ? "already" : "answered";
       if (fate.type === "gone")
         throw new Fault("not-found", `There is no question ${question}. List them with \`everturn approvals\`.`);
       throw new Fault("not-possible", fateText(fate));

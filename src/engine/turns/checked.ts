@@ -4,11 +4,12 @@
 import { sentenceOf } from "../../core/fault.ts";
 import type { ToolResult, Wish } from "../../core/journal.ts";
 import type { Step } from "../../ports/agent.ts";
+import type { Given } from "./step.ts";
 
-export function checkedStep(step: Step): Step {
+export function checkedStep(step: Step): Given {
   const wrong = whatIsWrong(step) ?? whyNotStorable(step);
   if (wrong === null) return step;
-  return { type: "failed", retry: "later", why: `the agent's step cannot be used: ${wrong}` };
+  return { type: "failed", retry: "soon", why: `the agent's step cannot be used: ${wrong}` };
 }
 
 export function checkedResult(result: ToolResult): ToolResult {
@@ -31,6 +32,7 @@ function whatIsWrong(step: Step): string | null {
     const isWhole = typeof step.summary === "string" && Number.isSafeInteger(step.upTo);
     return isWhole && Number.isSafeInteger(step.entries) ? null : "its summary is not complete";
   }
+  if (step.type !== "said" && step.type !== "asked") return "it is of no known kind";
   if (typeof step.text !== "string") return "it has no text";
   if (step.type === "asked") {
     if (!Number.isSafeInteger(Math.floor(step.until))) return "its question has no proper end";

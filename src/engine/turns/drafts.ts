@@ -2,6 +2,7 @@
 // gets through. The end takes the preview away; a turn that is put aside leaves it, because it goes on after the next start.
 
 import { sentenceOf } from "../../core/fault.ts";
+import type { Hide } from "../../core/hide.ts";
 import { later } from "../../core/ids.ts";
 import type { Address } from "../../core/message.ts";
 import type { Platform } from "../../ports/platform.ts";
@@ -17,7 +18,7 @@ export interface Draft {
 
 const none: Draft = { show: () => undefined, end: () => undefined, leave: () => undefined };
 
-export function draft(platform: Platform | null, to: Address, world: World): Draft {
+export function draft(platform: Platform | null, to: Address, world: World, hide: Hide): Draft {
   const every = platform?.can.draftEveryMs ?? null;
   if (platform === null || every === null) return none;
   const ended = new AbortController();
@@ -28,7 +29,7 @@ export function draft(platform: Platform | null, to: Address, world: World): Dra
   /** A preview that fails is not worth a word to the user. */
   function attempt(text: string | null): void {
     try {
-      platform?.draft(to, text);
+      platform?.draft(to, text === null ? null : hide(text));
     } catch (error) {
       world.log("debug", "a preview failed", { platform: to.platform, why: sentenceOf(error) });
     }

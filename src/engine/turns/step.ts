@@ -4,8 +4,10 @@
 import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
+import type { Hide } from "../../core/hide.ts";
 import { limits } from "../../core/limits.ts";
 import { memoryScope } from "../../core/memory.ts";
+import type { Failure } from "../../core/running/patience.ts";
 import { noteFor } from "../../core/resume.ts";
 import type { AgentJob, Step } from "../../ports/agent.ts";
 import { childOf, over } from "../abort.ts";
@@ -14,12 +16,15 @@ import type { Draft } from "./drafts.ts";
 import { checkedStep } from "./checked.ts";
 import type { Running } from "./run.ts";
 
+/** Its step, or why there is none: a failure that it told, or one that was found here. */
+export type Given = Exclude<Step, { type: "failed" }> | ({ readonly type: "failed" } & Failure);
+
 export async function askAgent(
   parts: Parts,
   running: Running,
   journal: readonly Entry[],
   preview: Draft,
-): Promise<Step | "aborted"> {
+): Promise<Given | "aborted"> {
   const { world, agent, archive, store } = parts;
   const { turn, session, abort } = running;
   const step = childOf(abort.signal);
@@ -44,17 +49,29 @@ export async function askAgent(
       if (!step.signal.aborted) preview.show(text);
     },
   };
-  const silence = async (): Promise<Step> => {
+  const silence = async (): Promise<Given> => {
     while (!step.signal.aborted && world.now() < later(lastSign, limits.stepSilenceMs)) {
       await world.sleep(later(lastSign, limits.stepSilenceMs), step.signal);
     }
-    return { type: "failed", retry: "later", why: "the agent gave no sign of life for too long" };
+    return { type: "failed", retry: "soon", why: "the agent gave no sign of life for too long" };
   };
-  const answer = (async () => checkedStep(await agent.step(job, step.signal)))().catch(
-    (error: unknown): Step => ({ type: "failed", retry: "later", why: sentenceOf(error) }),
+  const answer = (async () => hidden(checkedStep(await agent.step(job, step.signal)), parts.hide))().catch(
+    (error: unknown): Given => ({ type: "failed", retry: "soon", why: parts.hide(sentenceOf(error)) }),
   );
   const given = await Promise.race([answer, silence()]);
   const aborted = abort.signal.aborted;
   step.abort(over);
   return aborted ? "aborted" : given;
+}
+
+/** What it says goes to people and to the store; what only it reads again is left as it is. */
+function hidden(step: Given, hide: Hide): Given {
+  switch (step.type) {
+    case "failed":
+      return { ...step, why: hide(step.why) };
+    case "compacted":
+      return { ...step, summary: hide(step.summary) };
+    default:
+      return { ...step, text: hide(step.text) };
+  }
 }

@@ -1,16 +1,21 @@
 // What a tool wished for becomes changes of the commit that stores its result: so it happens once, whatever dies.
 
-import type { Change } from "../../core/change.ts";
-import { unreachable } from "../../core/ids.ts";
-import type { Wish } from "../../core/journal.ts";
-import { memoryScope } from "../../core/memory.ts";
-import { hintsFor } from "../../core/notice.ts";
-import { writeReply } from "../outbox/replies.ts";
-import { type Parts, platformOf } from "../parts.ts";
-import type { Running } from "./run.ts";
+import type { Change } from "../../../core/change.ts";
+import { unreachable } from "../../../core/ids.ts";
+import type { ToolResult, Wish } from "../../../core/journal.ts";
+import { memoryScope } from "../../../core/memory.ts";
+import { hintsFor } from "../../../core/notice.ts";
+import { writeReply } from "../../outbox/replies.ts";
+import { type Parts, platformOf } from "../../parts.ts";
+import type { Running } from "../run.ts";
 
-/** `id` is the same for every attempt of the call. */
-export function changesOf(parts: Parts, running: Running, wish: Wish, id: string): readonly Change[] {
+/** `key` is the same for every attempt of the call. */
+export function wishesOf(parts: Parts, running: Running, result: ToolResult, key: string): readonly Change[] {
+  const wishes = result.type === "ok" ? (result.wishes ?? []) : [];
+  return wishes.flatMap((wish, i) => changesOf(parts, running, wish, `${key}.${i}`));
+}
+
+function changesOf(parts: Parts, running: Running, wish: Wish, id: string): readonly Change[] {
   const { session, turn } = running;
   const at = parts.world.now();
   switch (wish.type) {

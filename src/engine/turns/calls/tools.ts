@@ -1,15 +1,16 @@
 // Runs one tool call between its two journal entries. How a call cut short by a death is taken up again was decided from
 // its declared effect; here it is only done. A tool that never answers is honest about it: its outcome is unknown.
 
-import { sentenceOf } from "../../core/fault.ts";
-import { later } from "../../core/ids.ts";
-import type { CallMode, ToolCall, ToolResult } from "../../core/journal.ts";
-import { limits } from "../../core/limits.ts";
-import type { Tool, ToolContext } from "../../ports/tool.ts";
-import { childOf, over } from "../abort.ts";
-import { type Parts, toolNamed } from "../parts.ts";
-import { checkedResult } from "./checked.ts";
-import type { Running } from "./run.ts";
+import { sentenceOf } from "../../../core/fault.ts";
+import { hideDeep } from "../../../core/hide.ts";
+import { later } from "../../../core/ids.ts";
+import type { CallMode, ToolCall, ToolResult } from "../../../core/journal.ts";
+import { limits } from "../../../core/limits.ts";
+import type { Tool, ToolContext } from "../../../ports/tool.ts";
+import { childOf, over } from "../../abort.ts";
+import { type Parts, toolNamed } from "../../parts.ts";
+import { checkedResult } from "../checked.ts";
+import type { Running } from "../run.ts";
 
 /** `aborted`: the turn is broken off; whatever the tool still does is taken up by the next attempt. */
 export async function runCall(
@@ -18,6 +19,7 @@ export async function runCall(
   call: ToolCall,
   mode: CallMode,
   key: string,
+  tell: (progress: string) => void,
 ): Promise<ToolResult | "aborted"> {
   const tool = toolNamed(parts.agent, call.tool);
   if (tool === null) return { type: "failed", why: `there is no tool named ${call.tool}` };
@@ -32,7 +34,9 @@ export async function runCall(
     fence: session.fence,
     signal: own.signal,
     now: () => parts.world.now(),
-    tell: () => undefined,
+    tell(progress) {
+      if (!own.signal.aborted) tell(String(progress));
+    },
   };
   const limit = async (): Promise<ToolResult | "aborted"> => {
     const ms = tool.timeoutMs ?? limits.toolMs;
@@ -46,7 +50,7 @@ export async function runCall(
   };
   const result = await Promise.race([work(tool, call, mode, context), limit()]);
   own.abort(over);
-  return result;
+  return result === "aborted" ? result : (hideDeep(parts.hide, result) as ToolResult);
 }
 
 async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<ToolResult | "aborted"> {

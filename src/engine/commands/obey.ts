@@ -1,0 +1,101 @@
+// What the commands inside a chat do and answer. Each is carried out in the very commit that accepts it, so a command
+// that was acknowledged has happened, once.
+
+import { fateText } from "../../core/asked/late.ts";
+import type { Instant } from "../../core/ids.ts";
+import { type Inbound, formatAddress } from "../../core/message.ts";
+import { type Route, commands } from "../../core/route.ts";
+import { lookUp } from "../asked/fate.ts";
+import type { Lane, Lanes } from "../lanes/lanes.ts";
+import type { Parts } from "../parts.ts";
+import { startOver, stop } from "./ending.ts";
+import { undo } from "./exchange.ts";
+import { chooseModel } from "./model.ts";
+import { type Obeyed, only } from "./obeyed.ts";
+
+type Command = Exclude<Route, { type: "turn" | "answer" }>;
+
+export async function obey(
+  parts: Parts,
+  lanes: Lanes,
+  lane: Lane,
+  route: Command,
+  inbound: Inbound,
+  at: Instant,
+): Promise<Obeyed> {
+  switch (route.type) {
+    case "late-answer":
+      return only(fateText(await lookUp(parts, route.question)));
+    case "no-decision":
+      return only(`Nothing was decided. Answer with one of: ${route.choices.join(", ")}.`);
+    case "unknown-command": {
+      const hint = route.nearest === null ? "Send /help to see what there is." : `Did you mean /${route.nearest}?`;
+      return only(`I do not know /${route.name}. ${hint}`);
+    }
+    case "command":
+      return obeyKnown(parts, lanes, lane, route, inbound, at);
+  }
+}
+
+async function obeyKnown(
+  parts: Parts,
+  lanes: Lanes,
+  lane: Lane,
+  { name, rest }: Route & { type: "command" },
+  inbound: Inbound,
+  at: Instant,
+): Promise<Obeyed> {
+  switch (name) {
+    case "help":
+      return only(helpText());
+    case "whoami":
+      return only(`You are ${inbound.sender}, writing from ${formatAddress(inbound.from)}.`);
+    case "status":
+      return only(await statusText(parts, lane));
+    case "stop":
+      return stop(parts, lanes, lane, at);
+    case "new":
+      return startOver(parts, lanes, lane, at);
+    case "model":
+      return chooseModel(parts, lane, rest);
+    case "undo":
+      return undo(parts, lane);
+    case "retry":
+      // Where there is something to answer again, it has become a turn.
+      return only("There is nothing to answer again.");
+    case "approve":
+    case "deny":
+      // Where something waits to be allowed, this was its answer.
+      return only("Nothing waits to be allowed here.");
+    case "restart":
+      // Whoever may restart has a turn that waits for the next start, and is answered by it.
+      return only(refusedRestart(inbound));
+  }
+}
+
+function refusedRestart({ sender, from }: Inbound): string {
+  return `Only those named as admins of ${from.platform} may restart the gateway, and ${sender} is not among them. Ask whoever runs it.`;
+}
+
+function helpText(): string {
+  const lines = Object.entries(commands).map(([name, what]) => `- /${name}: ${what}`);
+  return ["Write to me, and I answer. These commands work at any time:", ...lines].join("\n");
+}
+
+async function statusText(parts: Parts, lane: Lane): Promise<string> {
+  const { running } = lane;
+  const { length: queued } = await parts.store.queuedTurns(lane.session.id, 100);
+  const { length: asked } = await parts.store.openQuestions(lane.session.id);
+  const waits = [
+    ...(queued > 0 ? [`${queued} more ${queued === 1 ? "message waits" : "messages wait"}.`] : []),
+    ...(asked > 0
+      ? [`${asked === 1 ? "A question of mine waits" : `${asked} questions of mine wait`} for an answer.`]
+      : []),
+  ];
+  if (waits.length === 0) waits.push("Nothing waits.");
+  if (running === null || running === "starting") return ["I am not working on anything here.", ...waits].join(" ");
+  const { now } = running.turn;
+  const seconds = now.state === "running" ? Math.round((parts.world.now() - now.startedAt) / 1000) : 0;
+  const steps = `${running.steps} ${running.steps === 1 ? "step" : "steps"}`;
+  return [`I have been working for ${seconds} s and finished ${steps}.`, ...waits].join(" ");
+}

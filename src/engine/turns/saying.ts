@@ -1,0 +1,91 @@
+// What a turn says to its user: its answer, its end, its questions. Each is one commit with the state of the turn that it
+// goes with.
+
+import type { Change } from "../../core/change.ts";
+import { type Instant, later } from "../../core/ids.ts";
+import type { CallAsked, Entry } from "../../core/journal.ts";
+import { limits } from "../../core/limits.ts";
+import type { Question } from "../../core/message.ts";
+import { hintsFor } from "../../core/notice.ts";
+import type { OutboxItem } from "../../core/outbox.ts";
+import type { TurnEvent } from "../../core/turn.ts";
+import { unmark } from "../marks.ts";
+import { type Reply, writeReply } from "../outbox/replies.ts";
+import { platformOf } from "../parts.ts";
+import type { Work } from "./work.ts";
+
+type Words = Pick<Reply, "id" | "text" | "question">;
+
+async function say(
+  { parts, outlet, running, book, preview }: Work,
+  event: TurnEvent,
+  entries: readonly Entry[],
+  words: Words,
+  more: readonly Change[] = [],
+): Promise<void> {
+  const { session, turn } = running;
+  const to = session.address;
+  const text = parts.hide(words.text);
+  const texts = text === "" ? [] : (platformOf(parts, to)?.parts(text) ?? [text]);
+  const { hints, anchor } = turn.input;
+  const slot = outlet.reserve(session.id, to);
+  const where = { session: session.id, turn: turn.id, to, hints: hintsFor(to, hints, anchor) };
+  const whole: Reply = { ...words, ...where, text, role: "assistant", parts: texts, at: parts.world.now() };
+  const written = writeReply(whole, slot.free ? parts.boot : null);
+  let taken: OutboxItem | null = null;
+  try {
+    await book.move(event, entries, [...written.changes, ...more]);
+    taken = written.taken;
+  } finally {
+    preview.end();
+    slot.send(taken, taken !== null && written.more);
+  }
+}
+
+export type Ending = {
+  readonly outcome: "replied" | "failed";
+  readonly text: string;
+  readonly why?: string;
+  readonly entries?: readonly Entry[];
+  readonly more?: readonly Change[];
+};
+
+/** The end of the turn, with its answer. */
+export async function end(work: Work, ending: Ending): Promise<false> {
+  const { parts, running } = work;
+  const { session } = running;
+  const { text, entries = [], more = [] } = ending;
+  const why = ending.why === undefined ? {} : { why: parts.hide(ending.why) };
+  const outcome = text === "" ? "silent" : ending.outcome;
+  const clear: Change[] = [{ drop: "strikes", key: session.key }];
+  if (running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));
+  const event: TurnEvent = { type: "ended", outcome, ...why, at: parts.world.now() };
+  await say(work, event, entries, { id: running.turn.id, text }, [...clear, ...more]);
+  if (clear.length > 1) running.session = { ...running.session, resume: null };
+  parts.events.emit({ type: "turn-ended", session: session.id, turn: running.turn.id, outcome, ...why });
+  return false;
+}
+
+export function fail(work: Work, why: string): Promise<false> {
+  return end(work, { outcome: "failed", text: `I could not finish this: ${why}`, why });
+}
+
+/** The turn rests until somebody answers, or its time is over; it holds no memory meanwhile. */
+export async function ask(
+  work: Work,
+  asked: Extract<Entry, { type: "asked" }> | CallAsked,
+  until: Instant,
+): Promise<false> {
+  const { parts, running, timers } = work;
+  const { question, text, choices } = asked;
+  const { id: turn, session } = running.turn;
+  const kind = asked.type === "call-asked" ? asked.kind : "question";
+  const dueAt = Math.min(until, later(parts.world.now(), limits.questionMaxMs)) as Instant;
+  const timer: Change = { put: "timer", timer: { id: question, session, turn, dueAt, text: "" } };
+  const shown: Question = { id: question, choices, ...(kind === "approval" ? { kind } : {}) };
+  const words = { id: question, text, question: shown };
+  await say(work, { type: "asked", question, until: dueAt }, [asked], words, [timer]);
+  timers.poke();
+  parts.events.emit({ type: "turn-waiting", session, turn, kind, question, until: dueAt });
+  return false;
+}
