@@ -226,14 +226,16 @@ export const commands: readonly Command[] = [
   {
     words: ["backup"],
     takes: ["file"],
-    summary: "copy the store into a new file while it is in use, and read the copy back",
+    summary:
+      "copy the store into a new file while it is in use, and the files of conversations into <file>.files beside it; the copies are read back",
     options: json,
     load: async () => (await import("./commands/backup.ts")).backup,
   },
   {
     words: ["restore"],
     takes: ["file"],
-    summary: "put a backup in the place of the store, which is kept beside it; not while a gateway runs",
+    summary:
+      "put a backup in the place of the store, which is kept beside it, and add the files of <file>.files; not while a gateway runs",
     options: json,
     load: async () => (await import("./commands/restore.ts")).restore,
   },

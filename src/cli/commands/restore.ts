@@ -1,4 +1,4 @@
-// `everturn restore`: a backup in the place of the store. Nobody serves the home meanwhile, because the lock is held here.
+// `everturn restore`: a backup in the place of the store, and the files beside it among those that are there. Nobody serves the home meanwhile, because the lock is held here.
 // The copy is checked in its new place before it gets the store's name, and what was there before is kept.
 
 import {
@@ -19,6 +19,7 @@ import { Fault, sentenceOf } from "../../core/fault.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { runningGateway } from "../../services/announce.ts";
 import { type Context, type Copy, pathsOf, show } from "../context.ts";
+import { copiedText, copyIn, folderOf } from "../copies/files.ts";
 import { many, sizeText } from "../print.ts";
 
 export async function restore(context: Context): Promise<number> {
@@ -37,20 +38,23 @@ export async function restore(context: Context): Promise<number> {
   }
 }
 
-async function replace(context: Context, { store }: Paths, file: string): Promise<number> {
+async function replace(context: Context, { store, files }: Paths, file: string): Promise<number> {
   const draft = `${store}.restored-${process.pid}`;
   try {
     const copy = await bringIn(context, file, draft);
     const bytes = statSync(draft).size;
+    // Before the store: files that nothing names do no harm.
+    const copied = await copyIn(folderOf(file), files);
     const kept = existsSync(store) ? await keepOld(context, store) : null;
     for (const one of besideStore(store)) rmSync(one, { force: true });
     renameSync(draft, store);
     flush(dirname(store));
     const { openTurns, openItems } = copy;
     const work = `${many(openTurns, "unfinished turn")} and ${many(openItems, "unsent message")} in it go on at the next start`;
-    return show(context, { file, store, kept, bytes, openTurns, openItems }, () =>
+    return show(context, { file, store, kept, bytes, openTurns, openItems, files: copied }, () =>
       [
         `${store} is now what ${file} holds: ${sizeText(bytes)}, whole; ${work}.`,
+        ...copiedText(copied),
         ...(kept === null ? [] : [`What was there before is in ${kept}.`]),
       ].join("\n"),
     );
