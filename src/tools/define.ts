@@ -35,10 +35,11 @@ export function define<S extends v.GenericSchema>(one: Definition<S>): Tool {
     input: { type: "object", properties: face.properties, required: face.required, additionalProperties: false },
     ...(one.timeoutMs === undefined ? {} : { timeoutMs: one.timeoutMs }),
     ...(vet === undefined ? {} : { vet: (input, context) => vetted(schema, input, (good) => vet(good, context)) }),
-    run: (input, context) => tried(schema, input, context, (good) => run(good, context)),
+    run: (input, context) => tried(schema, input, context, "failed", (good) => run(good, context)),
+    // Who cannot find out whether it happened must not say that it did not.
     ...(check === undefined
       ? {}
-      : { check: (input, context) => tried(schema, input, context, (good) => check(good, context)) }),
+      : { check: (input, context) => tried(schema, input, context, "unknown", (good) => check(good, context)) }),
   };
 }
 
@@ -60,6 +61,7 @@ async function tried<T extends v.GenericSchema, R>(
   schema: T,
   input: unknown,
   context: ToolContext,
+  otherwise: "failed" | "unknown",
   work: (good: v.InferOutput<T>) => Promise<R>,
 ): Promise<R | ToolResult> {
   const read = checked(schema, input);
@@ -69,7 +71,7 @@ async function tried<T extends v.GenericSchema, R>(
     return await work(read.input);
   } catch (error) {
     context.signal.throwIfAborted();
-    return failed(whyNot(error));
+    return { type: otherwise, why: whyNot(error) };
   }
 }
 

@@ -1,8 +1,7 @@
 // Changing one file so that a death at any moment neither does it twice nor loses it: a note of what it was and will be, the
 // new content beside it, one move. A reader sees the old file or the new one. Its mode and owner stay.
 
-import { constants } from "node:fs";
-import { access, chmod, chown, mkdir, rename, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
@@ -21,7 +20,11 @@ export type Wanted = { readonly found: Whole | null; readonly bytes: Uint8Array;
 export type Changes = (key: string, place: Place, plan: () => Promise<Plan>) => Promise<ToolResult>;
 export type Plan = (Wanted & { readonly result: ToolResult }) | { readonly bytes?: never; readonly result: ToolResult };
 
-export function makeChanges(keeping: Keeping): Changes {
+/** `drive` goes through the steps; a test may leave it in the middle. */
+export function makeChanges(
+  keeping: Keeping,
+  drive: (steps: AsyncIterable<string>) => Promise<void> = toTheEnd,
+): Changes {
   const inTurn = turnstile();
   const sweep = noteSweeper(keeping.notes);
   return (key, place, plan) =>
@@ -29,9 +32,13 @@ export function makeChanges(keeping: Keeping): Changes {
       const wanted = await plan();
       if (wanted.bytes === undefined) return wanted.result;
       await sweep();
-      for await (const _ of change(keeping, key, place, wanted));
+      await drive(change(keeping, key, place, wanted));
       return wanted.result;
     });
+}
+
+async function toTheEnd(steps: AsyncIterable<string>): Promise<void> {
+  for await (const _ of steps);
 }
 
 const newMode = 0o644;
@@ -44,7 +51,7 @@ export async function* change(
   { found, bytes, says }: Wanted,
 ): AsyncGenerator<string, void> {
   // A move needs no right to write the file, only its folder; who may not write it may not replace it either.
-  if (found !== null) await access(real, constants.W_OK);
+  if (found !== null) await (await open(real, "r+")).close();
   const before = found === null ? null : hashOf(found.bytes);
   const note: Note = { path: real, before, after: hashOf(bytes), says };
   yield* putNote(keeping.notes, key, note);
@@ -62,7 +69,8 @@ export async function* change(
     await rename(draft, real);
   } catch (error) {
     await rm(draft, { force: true });
-    throw error;
+    // Nobody asked for the draft, so nobody is told of it.
+    throw error instanceof Error && "path" in error ? Object.assign(error, { path: real }) : error;
   }
   yield "moved";
   await syncFolder(folder);
@@ -107,7 +115,7 @@ async function digestAt({ untouchable }: Keeping, real: string, shown: string): 
 
 /** Only the superuser can give a file away, and only then does it become somebody else's by being replaced. */
 async function dressAs(draft: string, { mode, uid, gid }: Facts): Promise<void> {
-  if (process.getuid?.() === 0) await chown(draft, uid, gid);
+  if (process.geteuid?.() === 0) await chown(draft, uid, gid);
   await chmod(draft, mode & 0o7777);
 }
 

@@ -8,8 +8,7 @@ import { maybe, pathText } from "../input.ts";
 import { type Changes, checkChange } from "./change.ts";
 import { exactText, looksBinary, readWhole } from "./content.ts";
 import { applyEdit } from "./match.ts";
-import { placeOf } from "./place.ts";
-import { type Room, vetPath } from "./room.ts";
+import { type Room, usedPlace, vetPath } from "./room.ts";
 import { fileText } from "./write.ts";
 
 const bytesMax = 10_000_000;
@@ -40,7 +39,7 @@ export function editFileTool(room: Room, changes: Changes): Tool {
       return vetPath(room, call, context);
     },
     async run({ path, oldText, newText, replaceAll = false }, { key }) {
-      const place = await placeOf(room.workspace, path);
+      const place = await usedPlace(room, path, "write");
       return changes(key, place, async () => {
         const { shown } = place;
         const found = await readWhole(place, room.untouchable, bytesMax);

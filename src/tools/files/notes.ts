@@ -5,6 +5,7 @@ import type { Stats } from "node:fs";
 import { mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
+import { Fault } from "../../core/fault.ts";
 import { digest } from "./room.ts";
 
 export type Note = {
@@ -46,10 +47,16 @@ export async function* putNote(folder: string, key: string, note: Note): AsyncGe
   yield "note kept";
 }
 
-/** Null when there is none, or only half of one that was never moved into place. */
+/** Null when there is none, or only half of one that was never moved into place. Rejects with a Fault when it is damaged. */
 export async function readNote(folder: string, key: string): Promise<Note | null> {
-  const text = await readFile(noteFile(folder, key), "utf8").catch(absent<string>);
-  return text === null ? null : v.parse(noteSchema, JSON.parse(text));
+  const file = noteFile(folder, key);
+  const text = await readFile(file, "utf8").catch(absent<string>);
+  if (text === null) return null;
+  try {
+    return v.parse(noteSchema, JSON.parse(text));
+  } catch (error) {
+    throw new Fault("store-failed", `${file} is damaged, so it is not known what became of the change.`, error);
+  }
 }
 
 /**

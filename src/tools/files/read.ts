@@ -7,8 +7,7 @@ import { define, failed, ok } from "../define.ts";
 import { maybe, pathText, whole } from "../input.ts";
 import { looksBinary, openPlain, piecesOf, sizeText } from "./content.ts";
 import { type Lines, takeLines } from "./lines.ts";
-import { type Room, vetPath } from "./room.ts";
-import { placeOf } from "./place.ts";
+import { type Room, usedPlace, vetPath } from "./room.ts";
 
 const linesMax = 2_000;
 const bytesMax = 100_000;
@@ -37,7 +36,7 @@ export function readFileTool(room: Room): Tool {
     vet: (input, context) =>
       vetPath(room, { tool: "read_file", effect: "pure", use: "read", path: input.path, input }, context),
     async run({ path, offset = 1, limit = linesMax }, { signal }) {
-      const place = await placeOf(room.workspace, path);
+      const place = await usedPlace(room, path, "read");
       const { shown } = place;
       const opened = await openPlain(place, room.untouchable);
       await using handle = opened.handle;

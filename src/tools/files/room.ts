@@ -2,11 +2,12 @@
 
 import { createHash } from "node:crypto";
 import type { Verdict } from "../../core/approval.ts";
+import { Fault } from "../../core/fault.ts";
 import type { ToolEffect } from "../../core/journal.ts";
 import type { VetContext } from "../../ports/tool.ts";
 import { type PathUse, type Places, type Policy, judgePath, verdictOf } from "../danger/index.ts";
 import type { Untouchable } from "./content.ts";
-import { placeOf } from "./place.ts";
+import { type Place, placeOf } from "./place.ts";
 
 export type Room = {
   /** Where relative paths begin, and what may be changed without a word. */
@@ -48,6 +49,17 @@ export async function vetPath(room: Room, call: PathCall, context: VetContext): 
     subject: `${use} ${real}`,
     bound: digest([tool, real, input]),
   });
+}
+
+/**
+ * The place that is used now. A link may lead elsewhere than when it was vetted, so what is forbidden under any policy is
+ * looked for again.
+ */
+export async function usedPlace(room: Room, typed: string, use: PathUse): Promise<Place> {
+  const place = await placeOf(room.workspace, typed);
+  const judged = judgePath(place.real, use, await placesOf(room));
+  if (judged.level === "forbidden") throw new Fault("not-possible", `Refused: ${judged.why}.`);
+  return place;
 }
 
 /** With links followed, as the judgement wants them. */

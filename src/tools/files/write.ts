@@ -6,8 +6,7 @@ import { define, ok } from "../define.ts";
 import { pathText } from "../input.ts";
 import { type Changes, checkChange } from "./change.ts";
 import { readWhole, sizeText } from "./content.ts";
-import { placeOf } from "./place.ts";
-import { type Room, vetPath } from "./room.ts";
+import { type Room, usedPlace, vetPath } from "./room.ts";
 
 const bytesMax = 10_000_000;
 /** What is replaced may be larger than what may be written. */
@@ -31,7 +30,7 @@ export function writeFileTool(room: Room, changes: Changes): Tool {
       return vetPath(room, { tool: "write_file", effect: "checkable", use: "write", path, input, text }, context);
     },
     async run({ path, content }, { key }) {
-      const place = await placeOf(room.workspace, path);
+      const place = await usedPlace(room, path, "write");
       const bytes = Buffer.from(content);
       return changes(key, place, async () => {
         const found = await readWhole(place, room.untouchable, beforeMax);

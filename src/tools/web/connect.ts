@@ -6,10 +6,10 @@ import http from "node:http";
 import https from "node:https";
 import { type LookupFunction, isIP } from "node:net";
 import { Fault, sentenceOf } from "../../core/fault.ts";
-import { isPublic } from "./addresses.ts";
 
 export type Connecting = {
-  readonly allowPrivate: boolean;
+  /** Whether an address may be connected to. */
+  readonly mayConnect: (address: string) => boolean;
   readonly signal: AbortSignal;
   /** Every address of a name. */
   readonly resolve?: (name: string) => Promise<readonly Resolved[]>;
@@ -48,11 +48,11 @@ export async function request(url: URL, connecting: Connecting): Promise<http.In
 }
 
 /** Those that may be connected to, in the order in which they are tried. */
-async function addressesOf(url: URL, { allowPrivate, resolve = all }: Connecting): Promise<readonly Resolved[]> {
+async function addressesOf(url: URL, { mayConnect, resolve = all }: Connecting): Promise<readonly Resolved[]> {
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(name);
   const found = family === 0 ? await resolved(name, resolve) : [{ address: name, family }];
-  const usable = allowPrivate ? found : found.filter(({ address }) => isPublic(address));
+  const usable = found.filter(({ address }) => mayConnect(address));
   if (usable.length === 0) {
     const todo = "agent.tools.web.allowPrivate in the configuration allows it";
     throw new Fault(

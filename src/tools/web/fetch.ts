@@ -1,7 +1,7 @@
 // fetch_url: a page, a document of data or a text from the web, as text. Everything about it is somebody else's: it is marked
 // as written outside, its redirects are judged like the address itself, and size, time and hops have limits.
 
-import type http from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
@@ -12,6 +12,7 @@ import { sizeText } from "../files/content.ts";
 import { digest } from "../files/room.ts";
 import { words } from "../input.ts";
 import { bodyOf, textOf } from "./body.ts";
+import { isPublic } from "./addresses.ts";
 import { type Connecting, reasonOf, request } from "./connect.ts";
 import { readPage } from "./page.ts";
 
@@ -19,8 +20,10 @@ export type Web = {
   readonly allowPrivate: boolean;
   readonly approvals: Policy;
   readonly limits?: WebLimits;
-  readonly resolve?: NonNullable<Connecting["resolve"]>;
+  /** Names and addresses are otherwise those of the network. */
+  readonly network?: Network;
 };
+export type Network = Pick<Connecting, "mayConnect" | "resolve">;
 export type WebLimits = {
   readonly ms: number;
   readonly bytes: number;
@@ -32,6 +35,7 @@ const usual: WebLimits = { ms: 30_000, bytes: 5_000_000, hops: 5, characters: 20
 
 export function fetchUrlTool(web: Web): Tool {
   const limits = web.limits ?? usual;
+  const network: Network = web.network ?? { mayConnect: web.allowPrivate ? () => true : isPublic };
   return define({
     name: "fetch_url",
     description: "Fetches a public http(s) address and gives its text; pages come as text with links.",
@@ -53,7 +57,7 @@ export function fetchUrlTool(web: Web): Tool {
     async run({ url }, { signal }) {
       const late = AbortSignal.timeout(limits.ms);
       try {
-        return await fetched(web, limits, url.trim(), AbortSignal.any([signal, late]));
+        return await fetched({ ...network, signal: AbortSignal.any([signal, late]) }, limits, url.trim());
       } catch (error) {
         signal.throwIfAborted();
         if (late.aborted) return failed(`${url} took longer than ${limits.ms / 1000} seconds.`);
@@ -64,17 +68,17 @@ export function fetchUrlTool(web: Web): Tool {
   });
 }
 
-async function fetched(web: Web, limits: WebLimits, typed: string, signal: AbortSignal): Promise<ToolResult> {
+async function fetched(connecting: Connecting, limits: WebLimits, typed: string): Promise<ToolResult> {
   let url = addressOf(typed, null);
   for (let hop = 0; hop <= limits.hops; hop++) {
-    const answer = await request(url, { ...web, signal });
+    const answer = await request(url, connecting);
     const to = answer.headers.location;
     const status = answer.statusCode ?? 0;
     if (![301, 302, 303, 307, 308].includes(status) || to === undefined) return readAnswer(answer, url, limits);
     answer.destroy();
     url = addressOf(to, url);
   }
-  return failed(`${typed} leads on more than ${limits.hops} times; the last was to ${url.href}.`);
+  return failed(`${typed} leads on more than ${limits.hops} times; the last was to ${url.host}.`);
 }
 
 function addressOf(typed: string, from: URL | null): URL {
@@ -83,37 +87,43 @@ function addressOf(typed: string, from: URL | null): URL {
   const judged = judgeFetch(url.href);
   // What was asked for has been vetted; what a stranger's answer leads to has not.
   if (judged.level === "forbidden" || (from !== null && judged.level !== "plain")) {
-    const whose = from === null ? url.href : `${from.href} leads to ${url.href}, which`;
+    const whose = from === null ? url.href : `${from.href} leads on to ${url.host}, which`;
     throw new Fault("not-possible", `${whose} is not fetched: ${judged.why}.`);
   }
   url.hash = "";
   return url;
 }
 
-async function readAnswer(answer: http.IncomingMessage, url: URL, limits: WebLimits): Promise<ToolResult> {
-  const status = answer.statusCode ?? 0;
-  const type = (answer.headers["content-type"] ?? "").toLowerCase();
-  const isText =
-    /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|yaml|x-yaml|toml|x-ndjson|ld\+json)|application\/xhtml)/.test(
-      type,
-    );
+/** What can be read as it is, beside pages. */
+const isData =
+  /^(?:text\/|application\/(?:xhtml|(?:[\w.-]+\+)?(?:json|xml)\b|(?:x-)?(?:javascript|yaml|toml|ndjson|sh)\b))/;
+
+/** Nothing of the answer is told but as its text, which is marked: also an error page may try to give orders. */
+async function readAnswer(answer: IncomingMessage, url: URL, limits: WebLimits): Promise<ToolResult> {
+  const type = (answer.headers["content-type"] ?? "").trim().toLowerCase();
   const { bytes, cut } = await bodyOf(answer, limits.bytes);
-  if (!isText && (type !== "" || bytes.includes(0))) {
+  if (type === "" ? bytes.includes(0) : !isData.test(type)) {
     const size = `${cut ? "more than " : ""}${sizeText(bytes.length)}`;
-    return failed(
-      `${url.href} is not text: ${type === "" ? "binary" : type.slice(0, 100)}, ${size}. A command such as curl can save it as a file.`,
-    );
+    const kind = /^[\w.+-]{1,40}\/[\w.+-]{1,80}/.exec(type)?.[0] ?? "binary";
+    return failed(`${url.href} is not text: ${kind}, ${size}. A command such as curl can save it as a file.`);
   }
-  const text = textOf(bytes, type);
-  const isPage = /html/.test(type) || (type === "" && /^\s*<(?:!doctype html|html)/i.test(text));
-  const page = isPage ? readPage(text, url) : { title: "", text: text.trim() };
-  const whole = [page.title === "" ? "" : `# ${page.title}\n\n`, page.text].join("");
+  const whole = readable(textOf(bytes, type), type, url);
   const shown = whole.slice(0, limits.characters).toWellFormed();
-  const notes = [cut || shown.length < whole.length ? "[the rest is left out: it is too long]" : ""].filter(Boolean);
-  const body = [shown === "" ? "[it has no text]" : shown, ...notes].join("\n");
-  if (status >= 400)
-    return failed(
-      `${url.href} answered ${status} ${answer.statusMessage ?? ""}:\n${body.slice(0, 1_000).toWellFormed()}`,
-    );
-  return { type: "ok", output: `${url.href}\n\n${body}`, outside: true };
+  const output = [
+    `${url.href}${answered(answer.statusCode ?? 0)}\n`,
+    shown === "" ? "[it has no text]" : shown,
+    ...(cut || shown.length < whole.length ? ["[the rest is left out: it is too long]"] : []),
+  ];
+  return { type: "ok", output: output.join("\n"), outside: true };
+}
+
+function answered(status: number): string {
+  return status < 400 ? "" : ` answered with an error: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
+}
+
+function readable(text: string, type: string, url: URL): string {
+  const isPage = type.includes("html") || (type === "" && /^\s*<(?:!doctype html|html)/i.test(text));
+  if (!isPage) return text.trim();
+  const page = readPage(text, url);
+  return page.title === "" ? page.text : `# ${page.title}\n\n${page.text}`.trim();
 }

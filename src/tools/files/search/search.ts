@@ -9,9 +9,10 @@ import { type Places, judgePath } from "../../danger/index.ts";
 import { maybe, pathText, words } from "../../input.ts";
 import { looksBinary, readWhole } from "../content.ts";
 import { globPattern } from "./glob.ts";
-import { type Place, placeOf, shownIn } from "../place.ts";
-import { type Room, placesOf, vetPath } from "../room.ts";
+import { type Place, shownIn } from "../place.ts";
+import { type Room, placesOf, usedPlace, vetPath } from "../room.ts";
 import { type Seeker, startSeeker } from "./seek.ts";
+import { linePattern } from "./seeker.ts";
 import { type Folder, walk } from "./walk.ts";
 
 const limits = {
@@ -61,7 +62,7 @@ export function searchFilesTool(room: Room, msMax: number = limits.ms): Tool {
       if (glob !== null) globPattern(glob);
       const wrong = pattern === null ? null : faultOf(pattern);
       if (wrong !== null) return failed(wrong);
-      const root = await placeOf(room.workspace, path);
+      const root = await usedPlace(room, path, "read");
       const isFile = !(await stat(root.real)).isDirectory();
       const over = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);
       await using seeker = startSeeker({ glob, pattern, ignoreCase }, over);
@@ -85,7 +86,7 @@ export function searchFilesTool(room: Room, msMax: number = limits.ms): Tool {
 
 function faultOf(pattern: string): string | null {
   try {
-    new RegExp(pattern, "u");
+    linePattern(pattern, false);
     return null;
   } catch (error) {
     return `The pattern cannot be read: ${error instanceof Error ? error.message : String(error)}.`;

@@ -18,7 +18,7 @@ const lineMax = 300;
 /** One answer to each question. */
 export function seeker({ glob, pattern, ignoreCase }: SeekOrder): (ask: SeekAsk) => SeekAnswer {
   const names = glob === null ? null : globPattern(glob);
-  const lines = pattern === null ? null : new RegExp(pattern, ignoreCase ? "iu" : "u");
+  const lines = pattern === null ? null : linePattern(pattern, ignoreCase);
   return (ask) => {
     if (ask.type === "names") return { type: "names", fits: ask.names.map((name) => names?.test(name) ?? true) };
     const hits: Hit[] = [];
@@ -37,6 +37,17 @@ export function seeker({ glob, pattern, ignoreCase }: SeekOrder): (ask: SeekAsk)
     }
     return { type: "hits", hits, more: false };
   };
+}
+
+/** As strict readers read it, else as lenient ones do; other languages write "ignore case" at its beginning. */
+export function linePattern(pattern: string, ignoreCase: boolean): RegExp {
+  const bare = pattern.replace(/^\(\?i\)/, "");
+  const flags = ignoreCase || bare !== pattern ? "i" : "";
+  try {
+    return new RegExp(bare, `${flags}u`);
+  } catch {
+    return new RegExp(bare, flags);
+  }
 }
 
 /** A line of a packed file is as long as the file: what is shown is the part that was found. */

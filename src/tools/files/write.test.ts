@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { type TestRoom, aRoom, aVet, asNobody } from "../../../test/fakes/room.ts";
+import type { ToolResult } from "../../core/journal.ts";
+import { aToolContext } from "../../testing/samples.ts";
+import { makeChanges } from "./change.ts";
+import type { Room } from "./room.ts";
+import { writeFileTool } from "./write.ts";
+
+function write(room: Room, path: string, content = "new\n"): Promise<ToolResult> {
+  return writeFileTool(room, makeChanges(room)).run({ path, content }, aToolContext(path));
+}
+
+async function vetted(room: Room, path: string, more = {}): Promise<string | undefined> {
+  return (await writeFileTool(room, makeChanges(room)).vet?.({ path, content: "x" }, aVet(more)))?.type;
+}
+
+describe("write_file", () => {
+  const says: readonly (readonly [name: string, before: string | null, content: string, output: string])[] = [
+    ["a new file", null, "a\nb\n", "Created f: 2 lines, 4 bytes."],
+    ["an empty one", null, "", "Created f: 0 lines, 0 bytes."],
+    ["one line without an end", null, "ü", "Created f: 1 line, 2 bytes."],
+    ["another content", "a\n", "a\nb", "Replaced f: 2 lines, 3 bytes; before it had 1 line, 2 bytes."],
+    ["the same content", "a\n", "a\n", "f had this content already: 1 line, 2 bytes."],
+  ];
+  for (const [name, before, content, output] of says) {
+    test(`says what it did: ${name}`, async (t) => {
+      const room = aRoom(t);
+      if (before !== null) room.put("f", before);
+      assert.deepEqual(await write(room, "f", content), { type: "ok", output });
+      assert.equal(room.read("f"), content);
+    });
+  }
+
+  test("folders are made, links stay links, and the mode stays", async (t) => {
+    const room = aRoom(t);
+    assert.equal((await write(room, "a/b/c/f")).type, "ok");
+    chmodSync(room.put("run.sh", "old"), 0o750);
+    symlinkSync("run.sh", join(room.workspace, "link"));
+    assert.equal((await write(room, "link")).type, "ok");
+    assert.equal(room.read("run.sh"), "new\n");
+    assert.ok(lstatSync(join(room.workspace, "link")).isSymbolicLink());
+    assert.equal(statSync(join(room.workspace, "run.sh")).mode & 0o777, 0o750);
+    symlinkSync("later", join(room.workspace, "dangling"));
+    assert.equal((await write(room, "dangling")).type, "ok");
+    assert.equal(room.read("later"), "new\n");
+    assert.ok(lstatSync(join(room.workspace, "dangling")).isSymbolicLink());
+  });
+
+  const bad: readonly (readonly [name: string, make: (room: TestRoom) => string, why: RegExp])[] = [
+    ["a folder", (room) => (room.put("d/f", ""), "d"), /d is a folder/],
+    ["below a file", (room) => (room.put("f", ""), "f/x"), /not a folder/],
+    ["a pipe", (room) => (execFileSync("mkfifo", [join(room.workspace, "p")]), "p"), /pipe/],
+    ["the gateway's own folder", () => "../config.yaml", /Refused: it would change config\.yaml/],
+    [
+      "the gateway's own folder through a link",
+      (room) => (symlinkSync("../.env", join(room.workspace, "e")), "e"),
+      /Refused/,
+    ],
+    ["a device", () => "/dev/sda", /Refused/],
+    ["who may use this machine", () => "/etc/passwd", /Refused/],
+  ];
+  for (const [name, make, why] of bad) {
+    test(`not over ${name}`, { timeout: 60_000 }, async (t) => {
+      const room = aRoom(t);
+      const path = make(room);
+      const before = readdirSync(room.workspace).toSorted();
+      const result = await write(room, path);
+      assert.ok(result.type === "failed", JSON.stringify(result));
+      assert.match(result.why, why);
+      assert.deepEqual(readdirSync(room.workspace).toSorted(), before);
+    });
+  }
+
+  test("not what may not be written, though its folder may", async (t) => {
+    const room = aRoom(t);
+    chmodSync(room.workspace, 0o777);
+    mkdirSync(room.notes, { mode: 0o777 });
+    chmodSync(room.notes, 0o777);
+    chmodSync(room.put("f", "old"), 0o444);
+    const result = await asNobody(() => write(room, "f"));
+    assert.deepEqual(result, { type: "failed", why: `${join(room.workspace, "f")} may not be used by this user.` });
+    assert.equal(room.read("f"), "old");
+  });
+
+  test("not into a folder that may not be written", async (t) => {
+    const room = aRoom(t);
+    mkdirSync(room.notes, { mode: 0o777 });
+    chmodSync(room.notes, 0o777);
+    const result = await asNobody(() => write(room, "f"));
+    assert.deepEqual(result, { type: "failed", why: `${join(room.workspace, "f")} may not be used by this user.` });
+  });
+
+  test("not more than may be written", async (t) => {
+    const result = await write(aRoom(t), "f", "x".repeat(10_000_001));
+    assert.ok(result.type === "failed");
+    assert.match(result.why, /"content" must be at most 10 MB/);
+  });
+
+  test("notes that nobody can ask for any more go, counted from the newest", async (t) => {
+    const room = aRoom(t);
+    const day = 24 * 3_600;
+    await write(room, "old");
+    const [old = ""] = readdirSync(room.notes);
+    await write(room, "newer");
+    const [newer = ""] = readdirSync(room.notes).filter((name) => name !== old);
+    const at = (name: string, days: number): void => utimesSync(join(room.notes, name), 40 * day, days * day);
+    at(old, 10);
+    at(newer, 40);
+    await write(room, "newest");
+    assert.deepEqual([readdirSync(room.notes).includes(old), readdirSync(room.notes).includes(newer)], [false, true]);
+  });
+});
+
+describe("write_file is vetted by where the path really leads", () => {
+  const cases: readonly (readonly [path: string, verdict: string])[] = [
+    ["f", "run"],
+    ["new/f", "run"],
+    ["to-user/f", "approve"],
+    ["to-nowhere", "approve"],
+    ["../../user/f", "approve"],
+    ["/opt/f", "approve"],
+    [".git/hooks/pre-commit", "approve"],
+    ["../state", "refuse"],
+    ["/etc/passwd", "refuse"],
+  ];
+  for (const [path, type] of cases) {
+    test(`${path}: ${type}`, async (t) => {
+      const room = aRoom(t);
+      mkdirSync(room.userHome ?? "");
+      symlinkSync(room.userHome ?? "", join(room.workspace, "to-user"));
+      symlinkSync(join(room.userHome ?? "", "none"), join(room.workspace, "to-nowhere"));
+      assert.equal(await vetted(room, path), type);
+    });
+  }
+
+  test("by policy", async (t) => {
+    const room = aRoom(t);
+    assert.equal(await vetted({ ...room, approvals: "always" }, "f"), "approve");
+    assert.equal(await vetted({ ...room, approvals: "never" }, "/opt/f"), "run");
+    assert.equal(await vetted({ ...room, approvals: "never" }, "/opt/f", { outside: true }), "approve");
+  });
+
+  test("what is shown is clipped, what is allowed is all of it", async (t) => {
+    const room = aRoom(t);
+    const of = async (content: string): Promise<{ what: string; bound: string }> => {
+      const verdict = await writeFileTool(room, makeChanges(room)).vet?.({ path: "/opt/f", content }, aVet());
+      assert.ok(verdict?.type === "approve");
+      return verdict;
+    };
+    const [one, other] = [await of("x".repeat(2_000)), await of(`${"x".repeat(1_999)}y`)];
+    assert.match(one.what, /^write_file \/opt\/f\nx{1500}\n\[and 500 more characters\]$/);
+    assert.notEqual(one.bound, other.bound);
+  });
+});
