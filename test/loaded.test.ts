@@ -16,16 +16,26 @@ import { buildProgram } from "../scripts/build.ts";
 const root = join(import.meta.dirname, "..");
 const loadedMaxBytes = 300_000;
 
+/** Written down when the gateway says where it is. */
+const greeted = "greeted";
+
 /** Runs in every thread, before anything else. */
 const hook = (log: string): string => `
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { isMainThread } from "node:worker_threads";
+const note = (text) => appendFileSync(${JSON.stringify(log)}, (isMainThread ? "main " : "thread ") + text + "\\n");
 registerHooks({
   load(url, context, next) {
-    if (url.startsWith("file:")) appendFileSync(${JSON.stringify(log)}, url + "\\n");
+    if (url.startsWith("file:")) note(url);
     return next(url, context);
   },
 });
+const write = process.stdout.write;
+process.stdout.write = function (text, ...rest) {
+  if (String(text).includes("http://")) note(${JSON.stringify(greeted)});
+  return write.call(this, text, ...rest);
+};
 `;
 
 async function planted(t: TestContext): Promise<string> {
@@ -38,13 +48,18 @@ async function planted(t: TestContext): Promise<string> {
   return folder;
 }
 
+/** By any thread, but by the main one only until it had said that it is running. */
 function loadedSoFar(folder: string): readonly string[] {
-  return readFileSync(join(folder, "loaded.txt"), "utf8").trim().split("\n");
+  const lines = readFileSync(join(folder, "loaded.txt"), "utf8").trim().split("\n");
+  const ready = lines.indexOf(`main ${greeted}`);
+  assert.ok(ready > 0);
+  const counted = lines.filter((line, i) => i < ready || line.startsWith("thread "));
+  return counted.map((line) => line.slice(line.indexOf(" ") + 1));
 }
 
-/** Resolves with what was loaded when the gateway had said that it is running, and was asked whether it is ready. */
-async function loadedUntilReady(t: TestContext, folder: string): Promise<readonly string[]> {
-  const environment = { ...process.env, EVERTURN_HOME: join(folder, "home"), EVERTURN_CONTROL__PORT: "0" };
+/** Resolves with what was loaded when the gateway had said that it is running. */
+async function loadedUntilReady(t: TestContext, folder: string, more: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const environment = { ...process.env, ...more, EVERTURN_HOME: join(folder, "home"), EVERTURN_CONTROL__PORT: "0" };
   const hookUrl = pathToFileURL(join(folder, "hook.mjs")).href;
   const gateway = spawn(process.execPath, ["--import", hookUrl, join(folder, "dist", "main.js"), "gateway", "run"], {
     env: { ...environment, HOME: join(folder, "home"), NODE_COMPILE_CACHE: "" },
@@ -72,17 +87,24 @@ async function loadedUntilReady(t: TestContext, folder: string): Promise<readonl
   throw new Error(`the gateway ended before it was ready: ${said}`);
 }
 
-void test("a gateway loads at most 300 kB of code before it is ready", { timeout: 60_000 }, async (t) => {
-  const loaded = await loadedUntilReady(t, await planted(t));
-  const files = loaded.filter((file) => basename(file) !== "hook.mjs");
-  // A file that two threads load counts twice, because both pay for it.
-  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
-  const names = files.map((file) => `${basename(file)} ${statSync(file).size}`);
-  t.diagnostic(`${bytes} bytes in ${files.length} files: ${names.join(", ")}`);
-  for (const entry of ["main.js", "writer.js"])
-    assert.ok(
-      files.some((file) => basename(file) === entry),
-      `${entry} was not loaded`,
-    );
-  assert.ok(bytes <= loadedMaxBytes, `${bytes} bytes are loaded before ready:\n${names.join("\n")}`);
-});
+const agents: readonly (readonly [name: string, env: NodeJS.ProcessEnv])[] = [
+  ["without a model", {}],
+  ["with a model and its tools", { EVERTURN_AGENT__MODEL: "openai/x", EVERTURN_AGENT__API_KEY: "no-key-at-all" }],
+];
+
+for (const [name, env] of agents) {
+  void test(`a gateway ${name} loads at most 300 kB of code before it is ready`, { timeout: 60_000 }, async (t) => {
+    const loaded = await loadedUntilReady(t, await planted(t), env);
+    const files = loaded.filter((file) => basename(file) !== "hook.mjs");
+    // A file that two threads load counts twice, because both pay for it.
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    const names = files.map((file) => `${basename(file)} ${statSync(file).size}`);
+    t.diagnostic(`${bytes} bytes in ${files.length} files: ${names.join(", ")}`);
+    for (const entry of ["main.js", "writer.js"])
+      assert.ok(
+        files.some((file) => basename(file) === entry),
+        `${entry} was not loaded`,
+      );
+    assert.ok(bytes <= loadedMaxBytes, `${bytes} bytes are loaded before ready:\n${names.join("\n")}`);
+  });
+}

@@ -144,3 +144,18 @@ async function removeOwnMarkers(paths: Paths, self: ProcessIdentity, now: number
   for (const kind of markerKinds)
     if (judgeMarker(readMarkerNow(paths[kind]), self, now) === "self") await removeMarker(paths[kind]);
 }
+
+/** The last lines of the timeline of a stop: what comes after the gateway can only be told to the log. */
+export function timed(world: World) {
+  let askedAt: number | null = null;
+  return {
+    asked: (at: number) => void (askedAt = at),
+    async close(work: () => Promise<void>): Promise<void> {
+      const from = performance.now();
+      await work();
+      if (askedAt === null) return;
+      world.log("info", "stop: database close", { ms: Math.round(performance.now() - from) });
+      world.log("info", "stop: total", { ms: world.now() - askedAt });
+    },
+  };
+}

@@ -18,6 +18,7 @@ import { type Log, both, openLog } from "../log/log.ts";
 import { wantsColour } from "../log/pretty.ts";
 import { redactor } from "../log/redact.ts";
 import type { Chat } from "../platforms/chat/index.ts";
+import type { Blobs } from "../ports/blobs.ts";
 import type { Archive } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type AgentOf, loadAgent } from "./agent/index.ts";
@@ -62,7 +63,8 @@ export type Code = {
   readonly agent: AgentOf;
 };
 
-type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }) => Chat;
+/** One that only rehearses keeps no files. */
+type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }, blobs?: Blobs) => Chat;
 
 export async function loadCode(config: Config, paths: Paths): Promise<Code> {
   const [control, engine, chats, agent] = await Promise.all([
@@ -80,7 +82,7 @@ async function loadChats(config: Config): Promise<readonly ChatOf[]> {
   return Promise.all(
     wanted.map(async (name): Promise<ChatOf> => {
       const { chat } = await platforms[name]();
-      return (store, facts) => chat(name, store, facts);
+      return (store, facts, blobs) => chat(name, store, facts, blobs);
     }),
   );
 }

@@ -27,7 +27,7 @@ import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlit
 import { realWorld } from "../world.ts";
 import type { Shell } from "./agent/shell.ts";
 import { type Asks, type Revoked, watchAsks } from "./asks.ts";
-import { codeOf, finalWrites } from "./end.ts";
+import { codeOf, finalWrites, timed } from "./end.ts";
 import { farewell } from "./greet.ts";
 import { exitOnMistake } from "./mistake.ts";
 import { type Ready, greet } from "./ready.ts";
@@ -183,10 +183,16 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const { config, paths, version, world, boot, board, asks, handover, token, pageFolder } = parts;
   const { control: controlCode, engine, chats: makers, agent } = await parts.code;
   const blobs = openBlobs(paths.files);
-  const chats = makers.map((make) => make(store, { boot: boot.id, version }));
+  const chats = makers.map((make) => make(store, { boot: boot.id, version }, blobs));
   const processes = openProcesses();
   const brain: Shell = agent({
-    ...{ world, version, blobs, processes, archive: store, env: parts.env, hide: parts.hideKnown },
+    world,
+    version,
+    blobs,
+    processes,
+    archive: store,
+    env: parts.env,
+    hide: parts.hideKnown,
     restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),
   });
   let stopping: StopIntent | null = null;
@@ -273,21 +279,6 @@ async function restart(gate: Gateway, ask: RestartAsk, world: World): Promise<vo
   const answer = await gate.restart(ask);
   if (answer !== "restarting")
     world.log("warn", "it was asked to restart, and goes on as before", { why: answer.refused });
-}
-
-/** The last lines of the timeline of a stop: what comes after the gateway can only be told to the log. */
-function timed(world: World) {
-  let askedAt: number | null = null;
-  return {
-    asked: (at: number) => void (askedAt = at),
-    async close(work: () => Promise<void>): Promise<void> {
-      const from = performance.now();
-      await work();
-      if (askedAt === null) return;
-      world.log("info", "stop: database close", { ms: Math.round(performance.now() - from) });
-      world.log("info", "stop: total", { ms: world.now() - askedAt });
-    },
-  };
 }
 
 /** Everything that matters is stored by then. */

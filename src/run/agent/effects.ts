@@ -7,13 +7,13 @@ import type { ToolEffect } from "../../core/journal.ts";
 export type Known = { readonly effect: ToolEffect; readonly timeoutMs?: number };
 
 export const builtIn: Readonly<Record<string, Known>> = {
-  terminal: { effect: "checkable" },
-  process: { effect: "pure" },
+  terminal: { effect: "checkable", timeoutMs: 3_660_000 },
+  process: { effect: "keyed", timeoutMs: 660_000 },
   read_file: { effect: "pure" },
   write_file: { effect: "checkable" },
   edit_file: { effect: "checkable" },
   search_files: { effect: "pure" },
-  fetch_url: { effect: "pure" },
+  fetch_url: { effect: "pure", timeoutMs: 40_000 },
   remember: { effect: "pure" },
   recall: { effect: "pure" },
   remind: { effect: "pure" },

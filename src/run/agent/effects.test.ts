@@ -1,0 +1,34 @@
+// What is said of the built-in tools before they are loaded is what they say themselves.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Archive } from "../../ports/store.ts";
+import { restartTool } from "../../tools/gateway/restart.ts";
+import { builtinTools } from "../../tools/index.ts";
+import { terminalTools } from "../../tools/terminal/index.ts";
+import { openJobs } from "../../host/jobs/jobs.ts";
+import { openBlobs } from "../../stores/blobs/index.ts";
+import { builtIn, knownTool } from "./effects.ts";
+
+const never = () => Promise.reject(new Error("nobody asks for it"));
+
+test("every built-in tool is known with its effect and its time limit, and no other", () => {
+  const room = { workspace: "/w", home: "/h", userHome: null, notes: "/n", approvals: "dangerous" } as const;
+  const archive: Pick<Archive, "recall"> = { recall: never };
+  const tools = [
+    ...terminalTools({ ...room, jobs: openJobs({ folder: "/h/jobs" }), environment: {} }),
+    ...builtinTools({ ...room, untouchable: [], web: { allowPrivate: false }, blobs: openBlobs("/f"), archive }),
+    restartTool({ approvals: "dangerous", restart: never }),
+  ];
+  const said = tools.map(({ name, effect, timeoutMs }) => [
+    name,
+    { effect, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+  ]);
+  assert.deepEqual(Object.fromEntries(said), builtIn);
+});
+
+test("a tool of a server is taken for one that may run once only, and anything else is not known", () => {
+  assert.deepEqual(knownTool("files__read"), { effect: "once" });
+  assert.equal(knownTool("toString"), null);
+  assert.equal(knownTool("nothing"), null);
+});
