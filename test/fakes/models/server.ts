@@ -143,7 +143,9 @@ async function play(plan: Plan, asked: Asked, face: Face, response: ServerRespon
     return;
   }
   if ("status" in plan) return send(response, plan.status, plan.body, plan.headers);
-  const frames = face.frames(plan, asked.seen.model, asked.nth);
+  // As the services count: about four characters to a token.
+  const usage = plan.usage ?? { input: Math.ceil(JSON.stringify(asked.body).length / 4), output: 10 };
+  const frames = face.frames({ ...plan, usage }, asked.seen.model, asked.nth);
   const fault = plan.break;
   const at = fault === undefined ? -1 : fault.at < 0 ? frames.length + fault.at : Math.min(fault.at, frames.length - 1);
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
