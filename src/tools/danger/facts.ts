@@ -22,9 +22,23 @@ export function inputOf(redirects: readonly Redirect[], input: Input, by: Expans
   return texts === null ? { type: "pipe", isDownload: false } : { type: "text", text: texts.join("\n") };
 }
 
-/** bash opens a connection for these names. */
-export function network(text: string): Judgement {
-  return /^\/dev\/(?:tcp|udp)\//.test(text) ? dangerous(`it sends to ${text.slice(9)}`) : plain;
+/** What it says, where that is just its words. */
+export function spokenBy(name: string, args: readonly string[]): string | null {
+  const text = args.filter((arg) => name !== "echo" || !/^-[neE]+$/.test(arg)).join(" ");
+  if (text.includes(unknown) || text.includes("\\")) return null;
+  if (name === "echo") return text;
+  return name === "printf" && args.length === 1 && !text.includes("%") ? text : null;
+}
+
+const endless = /^\/dev\/(?:zero|u?random|full)$/;
+
+/** What never ends, written to a file. */
+export function fills(texts: readonly string[], targets: readonly string[]): Judgement {
+  const [name = "", ...args] = texts;
+  const isEndless =
+    name === "yes" || (/^(?:cat|pv|tail|base64|xxd|od|tr)$/.test(name) && args.some((arg) => endless.test(arg)));
+  const isKept = targets.some((target) => !target.startsWith("/dev/"));
+  return isEndless && isKept ? dangerous("it fills the disk") : plain;
 }
 
 /** A function that starts itself more than once, or apart from itself, until the machine stands still. */

@@ -17,6 +17,8 @@ const machine = /^\/(?:boot|proc|sys|efi)(?:\/|$)|^\/(?:bin|sbin|lib|lib64|usr|e
 /** `path` is absolute and resolved. */
 export function judgePath(path: string, use: PathUse, places: Places): Judgement {
   const clean = tidy(path);
+  // Shells open a connection for these names.
+  if (/^\/dev\/(?:tcp|udp)\//.test(clean)) return dangerous(`it connects to ${clean.slice(9)}`);
   const own = ownPart(clean, places);
   if (own !== null) return judgeOwn(own, use);
   if (use === "read") {

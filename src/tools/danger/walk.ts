@@ -1,7 +1,7 @@
 // Goes through a script as it was read and asks the rules about everything that would run. Pure.
 
 import { posix } from "node:path";
-import { assignment, inputOf, isBomb, isPipe, network } from "./facts.ts";
+import { assignment, fills, inputOf, isBomb, isPipe, spokenBy } from "./facts.ts";
 import { type CommandPlaces, type Judgement, dangerous, plain, worst } from "./judgement.ts";
 import { type Call, type Input, type Look, reads, writes } from "./look.ts";
 import { argumentsOf, ruleFor, startsFile } from "./rules/index.ts";
@@ -12,8 +12,6 @@ import { Unreadable } from "./shell/words.ts";
 
 const none: Input = { type: "none" };
 const downloads = /^(?:curl|wget|fetch|aria2c|http|https|xh|lynx|ftp|nc|ncat|socat)$/;
-/** What these say is their words. */
-const speakers = new Set(["echo", "printf", "cat"]);
 /** With one of these set, other programs run than the ones named. */
 const powers =
   /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|(?:GIT_)?(?:PAGER|EDITOR|SSH|SSH_COMMAND|EXTERNAL_DIFF)|LESSOPEN|VISUAL|EVERTURN_\w+)$/;
@@ -94,6 +92,13 @@ class Walk {
     }
     const expanded = words.slice(at).map((word) => expand(word, this.#expansion()));
     const args = expanded.flatMap((one) => one ?? []);
+    const targets = redirects.filter(({ operator }) => operator.includes(">") && operator !== ">&");
+    found.push(
+      fills(
+        args.map(({ text }) => text),
+        targets.flatMap(({ target }) => expandWhole(target, this.#expansion()) ?? []),
+      ),
+    );
     if (expanded.includes(null)) found.push(dangerous("it has more words than can be judged"));
     if (args.length > 0) found.push(this.#call(args, inputOf(redirects, input, this.#expansion())));
     return worst(found);
@@ -190,9 +195,7 @@ class Walk {
     return worst(
       texts.map((text) => {
         if (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(text)) return plain;
-        return operator === "<" || operator === "<&"
-          ? reads(text, this.#look())
-          : worst([network(text), writes(text, this.#look())]);
+        return operator === "<" || operator === "<&" ? reads(text, this.#look()) : writes(text, this.#look());
       }),
     );
   }
@@ -210,16 +213,8 @@ class Walk {
     const name = (texts[0] ?? "").replace(/^.*\//, "");
     if (texts.some((text) => downloads.test(text.replace(/^.*\//, "")))) return { type: "pipe", isDownload: true };
     if (name === "cat" && texts.length === 1) return heard;
-    const isSpoken =
-      speakers.has(name) && name !== "cat" && !texts.some((text) => text.includes(unknown) || text.includes("\\"));
-    if (isSpoken)
-      return {
-        type: "text",
-        text: texts
-          .slice(1)
-          .filter((text) => !/^-[neE]+$/.test(text))
-          .join(" "),
-      };
+    const spoken = spokenBy(name, texts.slice(1));
+    if (spoken !== null) return { type: "text", text: spoken };
     return { type: "pipe", isDownload: heard.type === "pipe" && heard.isDownload };
   }
 

@@ -35,7 +35,8 @@ const tamePerl = (code: string): boolean =>
     code,
   );
 
-const tameAwk = (code: string): boolean => !/\bsystem\s*\(|\||>\s*["$(\w]|\bgetline\b|@load|\bENVIRON\b|\\x/.test(code);
+const tameAwk = (code: string): boolean =>
+  !/\bsystem\s*\(|\||\bprintf?\b[^;}\n]*>|\bgetline\b|@load|\bENVIRON\b|\\x/.test(code);
 
 type Language = {
   /** Options that are followed by code. */

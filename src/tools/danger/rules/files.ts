@@ -49,7 +49,7 @@ function find({ args }: Call, look: Look): Judgement {
     const command = end < 0 ? rest : rest.slice(0, end);
     // What is found stands for {}: anything below the folders.
     for (const folder of folders.length === 0 ? ["."] : folders) {
-      const words = command.map((word) => word.replaceAll("{}", folder));
+      const words = command.map((word) => word.replaceAll("{}", `${folder}/*`));
       const isReader = /^(?:cat|cp|head|tail|base64|xxd|strings|less|more|tar)$/.test(words[0] ?? "");
       found.push(look.run(words), isReader ? readsWhole(folder, look) : plain);
     }
@@ -213,6 +213,7 @@ export const fileRules: Rules = {
     return worst([each(operands.slice(0, 1), writes, look), each(operands.slice(1), readsWhole, look)]);
   },
   patch: ({ args }, look) => each([...readOptions(args, "p i d o").values("d", "o")], writes, look),
+  sort: ({ args }, look) => each(readOptions(args, "o k t S output key").values("o", "output"), writes, look),
   ed: writesEach(),
   ex: writesEach(),
   grep: ({ args }, look) => {

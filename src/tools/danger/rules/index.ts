@@ -43,7 +43,7 @@ export function ruleFor(name: string): Rule | null {
 
 /** Their words are words, or names that are not opened. */
 const readsNothing = new Set(
-  "echo printf true false : test [ ls stat file touch mkdir rmdir cd pushd popd which type whereis man whatis apropos help basename dirname realpath readlink sleep date cal seq expr let kill export unset alias rm mv chmod chown set declare local typeset readonly trap exit return yes find git".split(
+  "echo printf true false : test [ ls stat file touch mkdir rmdir cd pushd popd which type whereis man whatis apropos help basename dirname realpath readlink sleep date cal seq expr let kill export unset alias rm mv chmod chown set declare local typeset readonly trap exit return yes find git tee".split(
     " ",
   ),
 );
@@ -72,8 +72,10 @@ export function argumentsOf({ name, args }: Call): readonly string[] {
   if (readsNothing.has(small)) return [];
   const operand = args.findIndex((arg) => !arg.startsWith("-"));
   const isGiven = args.some((arg) => /^-(?:e|f|-regexp|-file|-expression)/.test(arg));
+  const isCopy = /^(?:cp|install|rsync|scp|ln)$/.test(small) && !args.some((arg) => /^-t|^--target-dir/.test(arg));
+  const target = isCopy ? args.findLastIndex((arg) => !arg.startsWith("-")) : -1;
   const used = patternFirst.has(small) && !isGiven ? args.filter((_, at) => at !== operand) : args;
-  return used.flatMap(candidates);
+  return used.filter((_, at) => at !== target || used.length < 2).flatMap(candidates);
 }
 
 function candidates(arg: string): readonly string[] {

@@ -10,6 +10,8 @@ const runsProject = (what: string): Judgement => dangerous(`it runs what the pro
 
 function npm({ name, args }: Call): Judgement {
   const [verb = ""] = readOptions(args, "C prefix w workspace").operands;
+  if (name === "yarn" && verb === "" && !args.some((arg) => /^(?:-v|--version|-h|--help)$/.test(arg)))
+    return installs(name);
   if (
     /^(?:i|in|install|ci|add|update|upgrade|up|link|rebuild|install-test|it|dlx|x|exec|create|init|global|remove|rm|uninstall|un|prune|dedupe)$/.test(
       verb,
