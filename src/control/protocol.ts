@@ -1,6 +1,7 @@
 // What the CLI and the page ask of a running gateway, and what it answers: types only, as they travel in JSON.
 // Moments are milliseconds since the epoch.
 
+import type { Fate } from "../core/asked/late.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
 import type { EntryLine, Counts, UsageLine } from "../ports/store.ts";
@@ -128,6 +129,8 @@ export type OutboxReply = { readonly items: readonly ItemView[] };
 
 /** `GET /api/questions?limit=`: everything that waits for an answer, the oldest first. */
 export type QuestionsReply = { readonly questions: readonly QuestionView[] };
+/** `GET /api/questions/:id`: what became of one, however long ago it was asked. */
+export type FateReply = { readonly id: string; readonly fate: Exclude<Fate, { type: "gone" }> };
 /** `POST /api/questions/:id/answer`: as its user would by a press. Refused with why where it is too late. */
 export type AnswerRequest = { readonly choice: string };
 export type AnswerReply = { readonly status: "answered" | "already" };

@@ -139,6 +139,8 @@ export const archive: Archive = {
         usage: { model: "a/x", input: 7, cached: 3, output: 2, cost: 9 },
       },
     },
+    { n: 2, at: at(2_700), entry: { type: "asked", question: "t1.q1", text: "May I?", choices: ["deny"] } },
+    { n: 3, at: at(2_800), entry: { type: "answered", question: "t1.q1", choice: "deny" } },
   ],
   items: async () => [item],
   search: async () => [message],

@@ -134,7 +134,7 @@ test("every question of the protocol is answered", async (t) => {
   const life = await get(`/turns/${turn.id}`);
   assert.deepEqual(
     [(life["entries"] as unknown[]).length, (life["items"] as { remoteId: string }[])[0]?.remoteId],
-    [1, "r1"],
+    [3, "r1"],
   );
   assert.equal(((await get("/outbox?state=in-doubt"))["items"] as unknown[]).length, 1);
 });

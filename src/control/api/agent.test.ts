@@ -41,6 +41,13 @@ test("what waits for an answer is listed with all that is needed to give it", as
   });
 });
 
+test("what became of a question is told by its name", async (t) => {
+  const { get } = await opened(t);
+  const { body } = await get(`/questions/${turn.id}.q1`);
+  assert.partialDeepStrictEqual(body, { id: "t1.q1", fate: { type: "answered", choice: "deny", at: 2_800 } });
+  for (const id of ["t1.q9", "t2.q1", "nonsense"]) assert.equal((await get(`/questions/${id}`)).status, 404, id);
+});
+
 test("an answer reaches the gateway; one that is too late or meant for nothing is refused with why", async (t) => {
   const { gateway, post } = await opened(t);
   assert.deepEqual(await post("/questions/q1/answer", { choice: "always" }), {

@@ -1,12 +1,13 @@
 // What an agent wants of its owner and costs them: open questions and approvals, the rules that "always" has made, usage.
 
 import type { Hono } from "hono/tiny";
+import { fateOf, turnOfQuestion } from "../../core/asked/late.ts";
 import { Fault } from "../../core/fault.ts";
 import type { Instant, SessionId } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import { dayOf } from "../../core/usage.ts";
 import { BadRequest } from "../faults.ts";
-import type { AnswerReply, DoneReply, QuestionsReply, RulesReply, UsageReply } from "../protocol.ts";
+import type { AnswerReply, DoneReply, FateReply, QuestionsReply, RulesReply, UsageReply } from "../protocol.ts";
 import { toQuestion, toUsed } from "../used.ts";
 import type { ApiParts } from "./index.ts";
 import { fieldsOf, limitOf, wholeOf } from "./input.ts";
@@ -18,6 +19,15 @@ export function addAgent(app: Hono, { gateway, store, archive, now }: ApiParts):
   app.get("/questions", async (c) => {
     const asked = await archive.asked(limitOf(c.req.query("limit"), 50));
     return c.json({ questions: asked.map(toQuestion) } satisfies QuestionsReply);
+  });
+  app.get("/questions/:id", async (c) => {
+    const id = c.req.param("id");
+    const owner = turnOfQuestion(id);
+    const turn = owner === null ? null : await store.turn(owner);
+    const fate = fateOf(id, turn, turn === null ? [] : await archive.entries(turn.id));
+    if (fate.type === "gone")
+      throw new Fault("not-found", `There is no question ${id}; \`everturn approvals\` lists what waits.`);
+    return c.json({ id, fate } satisfies FateReply);
   });
   app.post("/questions/:id/answer", async (c) => {
     const choice = choiceIn(await c.req.text());
