@@ -8,6 +8,8 @@ export type Edited =
 
 const shownMax = 600;
 const placesMax = 10;
+/** Places that are compared line by line when nothing is found. */
+const comparedMax = 200;
 
 export function applyEdit(text: string, asked: Edit): Edited {
   const edit = withEndings(text, asked);
@@ -71,16 +73,21 @@ function nearest(text: string, wanted: string): string | null {
   while (want.at(-1) === "") want.pop();
   const [first] = want;
   if (first === undefined) return null;
-  const starts = lines.flatMap((line, i) => (line.trim() === first ? [i] : []));
-  const agreeing = (start: number): number => want.findIndex((line, i) => (lines[start + i] ?? "").trim() !== line);
-  const all = starts.find((start) => agreeing(start) === -1);
+  const starts = lines.flatMap((line, i) => (line.trim() === first ? [i] : [])).slice(0, comparedMax);
+  const compared = starts.map((start) => ({
+    start,
+    /** How many lines are the same, but for white space. */
+    same: want.findIndex((line, i) => (lines[start + i] ?? "").trim() !== line),
+  }));
+  const all = compared.find(({ same }) => same === -1);
   if (all !== undefined) {
-    return `From line ${all + 1} on it differs only in white space; there it is:\n${excerpt(lines, all, want.length)}`;
+    const there = excerpt(lines, all.start, want.length);
+    return `From line ${all.start + 1} on it differs only in white space; there it is:\n${there}`;
   }
-  const best = starts.toSorted((a, b) => agreeing(b) - agreeing(a))[0];
+  const [best] = compared.toSorted((a, b) => b.same - a.same);
   if (best !== undefined) {
-    const differs = best + agreeing(best) + 1;
-    return `Line ${best + 1} begins like it and line ${differs} differs; there it is:\n${excerpt(lines, best, want.length)}`;
+    const there = excerpt(lines, best.start, want.length);
+    return `Line ${best.start + 1} begins like it and line ${best.start + best.same + 1} differs; there it is:\n${there}`;
   }
   const inside = first.length < 4 ? -1 : lines.findIndex((line) => line.includes(first));
   return inside === -1 ? null : `Line ${inside + 1} holds its first line:\n${excerpt(lines, inside, want.length)}`;
