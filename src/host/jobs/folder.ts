@@ -2,7 +2,7 @@
 // somebody ended it (`asked`), and how it ended (`exit.json`). Files are read with tolerance; what decides is on the disk
 // before anybody relies on it.
 
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { open, link, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { constants } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ export type Claim =
 /** On the disk with its folder when it resolves. */
 export async function writeJob(folder: string, job: JobFile): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const draft = join(folder, `job.${process.pid}`);
+  const draft = join(folder, `job.${randomUUID()}`);
   await writeSynced(draft, JSON.stringify(job));
   await rename(draft, join(folder, "job.json"));
   await syncFolder(folder);
@@ -71,8 +71,7 @@ export async function readClaim(folder: string): Promise<Claim> {
 
 /** Takes the claim for nobody, so that no holder can take it later; the claim as it is then. */
 export async function voidClaim(folder: string): Promise<Claim> {
-  const draft = join(folder, `void.${process.pid}`);
-  await rm(draft, { force: true });
+  const draft = join(folder, `void.${randomUUID()}`);
   await writeSynced(draft, JSON.stringify({ by: "nobody" }));
   try {
     await link(draft, join(folder, "claim"));
@@ -125,7 +124,7 @@ export async function isHeld(folder: string): Promise<boolean> {
 
 /** Moved away first, so that nobody finds half of it. */
 export async function removeFolder(folder: string): Promise<void> {
-  const away = `${folder}.${process.pid}.gone`;
+  const away = `${folder}.${randomUUID()}.gone`;
   try {
     await rename(folder, away);
   } catch (error) {

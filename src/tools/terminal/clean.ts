@@ -11,16 +11,17 @@ const escapes = new RegExp(
   ].join("|"),
   "g",
 );
-const controls = new RegExp(String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]`, "g");
+/** All that cannot be seen but tabs, ends of lines, and what writes over what stands there. */
+const controls = new RegExp(String.raw`[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f-\u009f]`, "g");
 
 export function cleaned(text: string): string {
   return text
     .replaceAll(escapes, "")
+    .replaceAll(controls, "")
     .replaceAll(/\r+\n/g, "\n")
     .split("\n")
     .map((line) => (line.includes("\b") || line.includes("\r") ? asShown(line) : line))
-    .join("\n")
-    .replaceAll(controls, "");
+    .join("\n");
 }
 
 /** A line that was written over: what came last stands in front, and a backspace takes one character back. */

@@ -114,7 +114,7 @@ const rules: readonly Rule[] = [
   },
   {
     names: "docker podman",
-    fine: (words) => !(has(words, /^(?:run|exec)$/) && has(words, /^-(?:it|ti|t)$/, /^--tty$/)),
+    fine: (words) => !/^(?:run|exec)(?: -\S+)*? -(?:it|ti|t|-tty)(?: |$)/.test(words.join(" ")),
     why: "-t wants a terminal; leave -it out",
   },
 ];
@@ -154,7 +154,9 @@ function wrapped(name: string, words: readonly string[], { fed }: Simple, situat
   if (!carriers.has(name)) return null;
   const at = words.findIndex((word) => byName.has(word.slice(word.lastIndexOf("/") + 1)));
   // A word that only looks like a program, behind others that do not belong to the carrier, is an argument.
-  const isNext = at >= 0 && words.slice(0, at).every((word) => /^-|=|^[\d.]+[smhd]?$/.test(word));
+  const isPassed = (word: string, i: number) =>
+    /^-|=|^[\d.]+[smhd]?$/.test(word) || /^-[ugnsk]$/.test(words[i - 1] ?? "");
+  const isNext = at >= 0 && words.slice(0, at).every(isPassed);
   return isNext ? refusalOf({ words: words.slice(at), fed: fed || name === "xargs" }, situation) : null;
 }
 

@@ -1,0 +1,56 @@
+// What the tests of commands stand on: the real tools over real jobs in a home of their own.
+
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { Instant, SessionId, TurnId } from "../../src/core/ids.ts";
+import { openJobs } from "../../src/host/jobs/jobs.ts";
+import type { Jobs } from "../../src/ports/jobs.ts";
+import type { Tool, ToolContext } from "../../src/ports/tool.ts";
+import { terminalTools } from "../../src/tools/terminal/index.ts";
+import type { TerminalOptions } from "../../src/tools/terminal/options.ts";
+import { atEnd } from "../process/stage.ts";
+
+export type Staged = { readonly terminal: Tool; readonly processes: Tool };
+
+export function stageTools(home: string, jobs: Jobs, more: Partial<TerminalOptions> = {}): Staged {
+  const places = { workspace: join(home, "workspace"), home, userHome: homedir() };
+  const environment = { ...process.env, EVERTURN_INSIDE: home };
+  const [terminal, processes] = terminalTools({
+    ...places,
+    jobs,
+    environment,
+    approvals: "never",
+    sandbox: "off",
+    ...more,
+  }) as [Tool, Tool];
+  return { terminal, processes };
+}
+
+export function context(key: string, more: Partial<ToolContext> = {}): ToolContext {
+  return {
+    session: "s1" as SessionId,
+    turn: "t1" as TurnId,
+    address: { platform: "web", account: "main", chat: "c1" },
+    key,
+    fence: 1,
+    signal: new AbortController().signal,
+    now: () => Date.now() as Instant,
+    tell: () => undefined,
+    ...more,
+  };
+}
+
+export type Home = Staged & { readonly home: string; readonly workspace: string; readonly jobs: Jobs };
+
+/** Whatever still runs at the end is ended. */
+export function newJobsHome(t: TestContext, more: Partial<TerminalOptions> = {}): Home {
+  const home = join(mkdtempSync(join(tmpdir(), "everturn-jobs-")), "home");
+  const workspace = join(home, "workspace");
+  mkdirSync(workspace, { recursive: true });
+  atEnd(t, () => rmSync(join(home, ".."), { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+  const jobs = openJobs({ folder: join(home, "jobs") });
+  atEnd(t, () => jobs.endAll("the test is over"));
+  return { home, workspace, jobs, ...stageTools(home, jobs, more) };
+}
