@@ -77,7 +77,6 @@ export function wholesale(text: string, look: Look): Judgement {
   const paths = pathsOf(/^\.?\*+$/.test(shown) ? "." : shown, look) ?? [];
   return worst(
     paths.map((path) => {
-      if (isInside(path, look.places.workspace)) return plain;
       if (path === "/" || kept.test(path)) return forbidden(`it would take all of ${path}`);
       if (ownPart(path, look.places) !== null || isInside(look.places.home, path))
         return forbidden(`it would take the gateway's own folder with ${path}`);

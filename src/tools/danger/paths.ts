@@ -51,7 +51,8 @@ function judgeOwn(part: string, use: PathUse): Judgement {
 
 /** The path below the gateway's folder when it is the gateway's own; null for the workspace and everything else. */
 export function ownPart(path: string, places: Places): string | null {
-  if (isInside(path, places.workspace)) return null;
+  // A workspace around the gateway's folder does not open it.
+  if (isInside(path, places.workspace) && !isInside(places.home, places.workspace)) return null;
   const home = tidy(places.home);
   // Some disks do not tell capitals apart, so neither does this.
   if (!isInside(path.toLowerCase(), home.toLowerCase())) return null;
@@ -60,7 +61,6 @@ export function ownPart(path: string, places: Places): string | null {
 
 /** Reading all of it would read secrets or the gateway's own files: it is the folder they are in. */
 export function holdsSecrets(path: string, places: Places): boolean {
-  if (isInside(path, places.workspace)) return false;
   const held = [places.home, ...(places.userHome === null ? [] : [places.userHome]), "/etc"];
   return held.some((one) => isInside(one, path));
 }

@@ -28,9 +28,11 @@ const projects: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gradle$/, ["build.gradle", "build.gradle.kts"]],
   [/^mvn$/, ["pom.xml"]],
 ];
-/** Options of interpreters and wrappers that take the next word. */
-const valued =
-  /^(?:-[ukCSnIMWXrdlfo]|--(?:require|import|loader|rcfile|init-file|unset|chdir|signal|kill-after|directory|file|prefix))$/;
+/** Options that take the next word: of wrappers, and of interpreters. */
+const wrapperValued = /^(?:-[ukCSngso]|--(?:unset|chdir|signal|kill-after|user|group))$/;
+const valued = /^(?:-[IMWXrdloO]|--(?:require|import|loader|rcfile|init-file))$/;
+/** Options whose word is a file that runs before the other. */
+const early = /^(?:-r|--require|--import|--loader|--rcfile|--init-file)$/;
 
 /** Absolute paths, in the order they would run. A file that is not there is the reader's to find out. */
 export function scriptsOf(command: string, cwd: string, userHome: string | null = null): readonly string[] {
@@ -89,6 +91,10 @@ function call(words: readonly string[], search: Search): void {
         : undefined;
   if (text !== undefined) return inner(text, search);
   if (interpreters.test(name)) {
+    for (const [at, arg] of args.entries()) {
+      const file = args[at + 1] ?? "";
+      if (early.test(arg) && /^[./]/.test(file)) add(file, search);
+    }
     const [file] = afterOptions(args, name);
     if (file !== undefined && file !== "run" && !hasCode(args, name)) add(file, search);
     if (name !== "bun") return;
@@ -108,16 +114,23 @@ function afterOptions(args: readonly string[], name: string): readonly string[] 
   let at = 0;
   while (at < args.length) {
     const arg = args[at] ?? "";
-    if (valued.test(arg)) at += 2;
+    if ((wrappers.test(name) ? wrapperValued : valued).test(arg)) at += 2;
     else if (arg.startsWith("-") || (/^(?:env|sudo|doas)$/.test(name) && /^[A-Za-z_]\w*=/.test(arg))) at += 1;
     else break;
   }
   return args.slice(/^g?timeout$/.test(name) ? at + 1 : at);
 }
 
-const hasCode = (args: readonly string[], name: string): boolean =>
-  args.some((arg) => /^-(?:[a-z]*[ceE]|p|pe|ne|m|-eval|-print)$/.test(arg)) ||
-  (name.includes("awk") && !args.includes("-f"));
+/** Where it is given code, no file runs. */
+function hasCode(args: readonly string[], name: string): boolean {
+  if (name.endsWith("awk")) return !args.includes("-f");
+  const option = name.endsWith("sh")
+    ? /^-[a-z]*c$/
+    : name.startsWith("py")
+      ? /^-[a-zA-Z]*[cm]$/
+      : /^-(?:[a-z]*[eE]|p|-eval|-print)$/;
+  return args.some((arg) => option.test(arg));
+}
 
 function folderOf(args: readonly string[]): string {
   const at = args.findIndex((arg) => /^(?:-C|--prefix|--directory|--cwd)$/.test(arg));

@@ -18,7 +18,7 @@ const folders: readonly RegExp[] = [
   /^\/etc\/(?:ssl\/private|wireguard|ipsec\.secrets|letsencrypt\/(?:live|archive))(?:\/|$)/i,
   /^\/etc\/ssh\/ssh_host_[^/]*_key$/i,
   /^\/proc\/(?:[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem|maps|auxv|fd(?:\/.*)?|cwd\/.*|root\/.*)|kcore)$/,
-  /^\/dev\/(?:k?mem|port)$/,
+  /^\/dev\/(?:k?mem$|port$|[shvx]v?d[a-z]|nvme|mmcblk|r?disk|mapper\/|dm-)/,
 ];
 
 /** Names of files that are secret wherever they are. */
