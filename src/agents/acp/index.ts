@@ -1,0 +1,275 @@
+// Any agent that speaks ACP, as a backend. The agent runs its own loop and its own tools; we put on record what it does as
+// it goes, pass its wishes for permission to the user, and take its work up again after any death: from its own session
+// where it can load it, else from our record. One program serves all conversations.
+
+import { type Instant, type SessionId, type TurnId, later } from "../../core/ids.ts";
+import type { Agent, AgentJob, Step } from "../../ports/agent.ts";
+import { blocksOf, filesOf } from "./told/blocks.ts";
+import { choicesOf, chosen } from "./choices.ts";
+import { keeper } from "./keeper.ts";
+import type { Link } from "./link.ts";
+import { type AcpOptions, acpPace } from "./options.ts";
+import { pastOf } from "./told/past.ts";
+import { replay } from "./progress.ts";
+import { type Entered, promptFor } from "./told/prompt.ts";
+import {
+  type AcpData,
+  decisionsIn,
+  joinedIn,
+  saidIn,
+  sessionIn,
+  stepsIn,
+  toolsIn,
+  unusedDecision,
+} from "./told/record.ts";
+import { AcpTrouble } from "./trouble.ts";
+import { toolLines } from "./told/words.ts";
+import { type Work, startWork } from "./work.ts";
+
+export type { AcpOptions, AcpPace } from "./options.ts";
+
+/** A conversation with the agent in this life. */
+type Place = {
+  readonly link: Link;
+  readonly session: string;
+  /** Until the first prompt: how it was come by. */
+  entered: Entered;
+  work: Work | null;
+  /** A prompt that was told to stop and has not yet. */
+  stopping: Promise<void> | null;
+  /** The turn whose message it was given and has not answered to the end. */
+  delivered: TurnId | null;
+  /** The last question whose answer was passed on. */
+  spent: string | null;
+  /** Words of the user that it gets when its prompt is over. */
+  followUp: string | null;
+};
+
+const questionMs = 7 * 24 * 3_600_000;
+/** Towards the limit of a journal nothing but the end is put on record. */
+const entriesMax = 1_500;
+
+export function acp(options: AcpOptions): Agent {
+  const pace = { ...acpPace, ...options.pace };
+  const program = keeper(options, pace);
+  const places = new Map<SessionId, Place>();
+
+  function letGo(place: Place): void {
+    const { work, link } = place;
+    if (work === null) return;
+    place.work = null;
+    place.stopping = work.stop(pace.cancelMs).then(async (stopped) => {
+      if (!stopped) await link.close("it did not stop when it was told to");
+    });
+  }
+
+  /** The place where a turn goes on: the one in hand where it fits the record, else one that is entered anew. */
+  async function placeFor(job: AgentJob): Promise<Place> {
+    const found = places.get(job.session);
+    const work = found?.work;
+    if (found !== undefined && work) {
+      const isMine = work.turn === job.turn && stepsIn(job.journal) === work.stepsBefore + work.stepsGiven;
+      if (isMine) return found;
+      letGo(found);
+    }
+    await found?.stopping;
+    if (found !== undefined && found.link.over() === null) return found;
+    const place = { ...(await enter(job)), spent: found?.spent ?? null };
+    places.set(job.session, place);
+    return place;
+  }
+
+  async function enter(job: AgentJob): Promise<Place> {
+    const link = await program.link();
+    const { session, history, missed } = await pastOf(job);
+    const place = { link, work: null, stopping: null, delivered: null, spent: null, followUp: null };
+    if (session !== null && link.can.load) {
+      const told = replay();
+      if (await link.loadSession(session, (update) => told.take(update))) {
+        return { ...place, session, entered: { type: "loaded", lastUser: told.lastUser(), missed } };
+      }
+    }
+    return { ...place, session: await link.newSession(), entered: { type: "new", history } };
+  }
+
+  async function begin(place: Place, job: AgentJob): Promise<Work> {
+    const { input, journal, turn } = job;
+    const delivered = place.delivered === turn;
+    const { text, withFiles } = promptFor({ input, journal, entered: place.entered, delivered });
+    const seeing = { image: place.link.can.image, ...(options.blobs === undefined ? {} : { blobs: options.blobs }) };
+    const blocks = await blocksOf(text, withFiles ? filesOf(input, journal) : [], seeing);
+    const unused = unusedDecision(journal);
+    place.entered = { type: "there" };
+    place.delivered = turn;
+    place.work = startWork({
+      link: place.link,
+      session: place.session,
+      turn,
+      blocks,
+      before: { tools: toolsIn(journal) },
+      told: joinedIn(journal).length,
+      stepsBefore: stepsIn(journal),
+      decision: unused?.question === place.spent ? null : unused,
+      choose(permission, decision) {
+        place.spent = decision.question;
+        return chosen(permission, decision.choice).id;
+      },
+    });
+    return place.work;
+  }
+
+  async function step(job: AgentJob, signal: AbortSignal): Promise<Step> {
+    const place = await orAborted(placeFor(job), signal);
+    // Where the agent can load it, its session is on record before it is told anything: so nothing is told twice.
+    if (place.link.can.load && sessionIn(job.journal) === null && place.work === null) {
+      return said(place, "", [], false);
+    }
+    const work = place.work ?? (await begin(place, job));
+    const given = await read(place, work, job, signal);
+    work.stepsGiven++;
+    return given;
+  }
+
+  async function read(place: Place, first: Work, job: AgentJob, signal: AbortSignal): Promise<Step> {
+    passAnswer(place, first, job);
+    const show = drafts(job);
+    let work = first;
+    for (;;) {
+      if (signal.aborted) {
+        letGo(place);
+        throw signal.reason;
+      }
+      const end = work.end();
+      if (end !== null && "stop" in end) {
+        const next = await followUp(place, work, job);
+        if (next === null) return finished(place, work, job, end.stop);
+        work = next;
+        continue;
+      }
+      const [wanted] = work.wanted;
+      const isMoment = wanted !== undefined || end !== null;
+      const isBoundary = work.progress.atBoundary && job.journal.length < entriesMax;
+      if (isBoundary || (isMoment && work.progress.hasNews())) {
+        const { text, tools } = work.progress.news();
+        return said(place, text, tools, false);
+      }
+      if (wanted !== undefined) {
+        work.asked = wanted;
+        const { permission } = wanted;
+        return { type: "asked", text: permission.text, choices: choicesOf(permission), until: inAWeek(job) };
+      }
+      if (end !== null) {
+        place.work = null;
+        throw end.trouble;
+      }
+      show(work);
+      await work.changed(signal);
+    }
+  }
+
+  /** Messages that joined while it worked, and words that were no answer: it gets them before the turn ends. */
+  async function followUp(place: Place, work: Work, job: AgentJob): Promise<Work | null> {
+    const joined = joinedIn(job.journal);
+    const texts = [...(place.followUp === null ? [] : [place.followUp]), ...joined.slice(work.told)];
+    if (texts.length === 0) return null;
+    place.followUp = null;
+    const { text, tools: fresh } = work.progress.news();
+    const next = startWork({
+      link: place.link,
+      session: place.session,
+      turn: job.turn,
+      blocks: await blocksOf(texts.join("\n\n"), [], { image: false }),
+      before: { tools: toolsIn(job.journal), fresh, text: text.trim() === "" ? "" : `${text.trim()}\n\n` },
+      told: joined.length,
+      stepsBefore: work.stepsBefore,
+      decision: null,
+      choose: () => null,
+    });
+    next.stepsGiven = work.stepsGiven;
+    place.work = next;
+    return next;
+  }
+
+  return {
+    tools: [],
+    async step(job, signal) {
+      signal.throwIfAborted();
+      try {
+        return await step(job, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof AcpTrouble)) throw error;
+        const { message: why, retry, afterMs } = error;
+        return { type: "failed", retry, why, ...(afterMs > 0 ? { afterMs } : {}) };
+      }
+    },
+    async close(session) {
+      for (const [id, place] of places) {
+        if (session !== "all" && id !== session) continue;
+        letGo(place);
+        if (place.link.over() !== null || session === "all") places.delete(id);
+      }
+      if (session === "all") await program.close();
+    },
+  };
+}
+
+/** The user's answer to what was asked last goes to whom it belongs. */
+function passAnswer(place: Place, work: Work, job: AgentJob): void {
+  const { asked } = work;
+  const decision = decisionsIn(job.journal).at(-1);
+  if (asked === null || decision === undefined) return;
+  work.asked = null;
+  const { id, words } = chosen(asked.permission, decision.choice);
+  place.spent = decision.question;
+  place.followUp = words;
+  work.settle(asked, id);
+}
+
+function finished(place: Place, work: Work, job: AgentJob, stop: string): Step {
+  place.work = null;
+  place.delivered = null;
+  const { text, tools } = work.progress.news();
+  const whole = [saidIn(job.journal, text), notes[stop] ?? ""].filter((part) => part !== "").join("\n\n");
+  return said(place, whole === "" ? "The agent finished without a word." : whole, tools, true);
+}
+
+const notes: Readonly<Record<string, string>> = {
+  max_tokens: "(The agent stopped here: its answer was as long as it may be.)",
+  max_turn_requests: "(The agent stopped here: it used up the steps that it has for one message.)",
+  refusal: "(The agent refused to go on with this.)",
+  cancelled: "(The agent stopped here: it says that it was cancelled.)",
+};
+
+function said(place: Place, text: string, tools: AcpData["acp"]["tools"], final: boolean): Step {
+  const data: AcpData = { acp: { session: place.session, tools } };
+  return { type: "said", text: final ? text : text.trim(), calls: [], final, data };
+}
+
+function inAWeek(job: AgentJob): Instant {
+  return later(job.now(), questionMs);
+}
+
+/** Long texts are shown less often: each preview is the whole of it. */
+function drafts(job: AgentJob): (work: Work) => void {
+  const before = saidIn(job.journal);
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return ({ progress }) => {
+    const length = before.length + progress.text.length;
+    if (performance.now() - shownAt < length / 200) return;
+    shownAt = performance.now();
+    job.draft([before, progress.text, toolLines(progress.tools.values())].filter((part) => part !== "").join("\n\n"));
+  };
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

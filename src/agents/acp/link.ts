@@ -1,0 +1,223 @@
+// One life of the agent's program and the protocol spoken with it. Many conversations share it. Its end is told to all of
+// them at once, with the reason and its last words.
+
+import {
+  type AnyMessage,
+  type ContentBlock,
+  type InitializeResponse,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  type PromptResponse,
+  RequestError,
+  client,
+  methods,
+} from "@agentclientprotocol/sdk";
+import { sentenceOf } from "../../core/fault.ts";
+import { openPeer } from "../../peers/child.ts";
+import { list, record, words } from "./choices.ts";
+import type { AcpOptions, AcpPace } from "./options.ts";
+import { AcpTrouble } from "./trouble.ts";
+
+export type Listener = {
+  update(update: unknown): void;
+  /** Resolves with the chosen option, or null when the request is withdrawn. */
+  permit(request: unknown, withdrawn: AbortSignal): Promise<string | null>;
+};
+
+export interface Link {
+  readonly can: { readonly load: boolean; readonly image: boolean };
+  /** Why it is over; null while it lives. */
+  over(): string | null;
+  newSession(): Promise<string>;
+  /** False when the agent does not know it any more. What it tells again goes to `told`. */
+  loadSession(id: string, told: (update: unknown) => void): Promise<boolean>;
+  listen(session: string, listener: Listener): void;
+  /** Resolves with the reason why it stopped. */
+  prompt(session: string, blocks: ContentBlock[]): Promise<string>;
+  cancel(session: string): void;
+  close(why: string): Promise<void>;
+}
+
+/** As the protocol names them. */
+const authRequired = -32_000;
+
+export async function openLink(options: AcpOptions, pace: AcpPace): Promise<Link> {
+  const name = options.command[0]?.split(/[/\\]/).at(-1) ?? "agent";
+  const listeners = new Map<string, Listener>();
+  const replays = new Map<string, (update: unknown) => void>();
+  const waiting = new Set<(why: AcpTrouble) => void>();
+  let over: string | null = null;
+
+  const { stream, peer, hangUp } = streamTo(options, (why, lastWords) => {
+    const said = lastWords === "" ? "" : `; its last words: ${lastWords.slice(-500)}`;
+    over = `the agent ${name} is gone: ${why}${said}`;
+    for (const give of waiting) give(new AcpTrouble("later", over));
+    hangUp();
+    connection.close(new Error(over));
+  });
+
+  const app = client({ name: "everturn" })
+    .onRequest(
+      methods.client.session.requestPermission,
+      (request: unknown) => request,
+      async ({ params, signal }) => {
+        const listener = listeners.get(words(record(params)["sessionId"]));
+        const optionId = (await listener?.permit(params, signal)) ?? null;
+        return { outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+      },
+    )
+    .onNotification(
+      methods.client.session.update,
+      (params: unknown) => params,
+      ({ params }) => {
+        const { sessionId, update } = record(params);
+        const session = words(sessionId);
+        (replays.get(session) ?? listeners.get(session)?.update)?.(update);
+      },
+    );
+  const connection = app.connect(stream);
+
+  /** An answer, the end of the program, or too long a silence. */
+  async function answered<T>(what: string, work: Promise<T>, ms: number | null): Promise<T> {
+    const { promise: given, reject } = Promise.withResolvers<never>();
+    const late = new AcpTrouble("later", `the agent ${name} did not answer to ${what} in time`);
+    const timer = ms === null ? undefined : setTimeout(() => reject(late), ms);
+    waiting.add(reject);
+    if (over !== null) reject(new AcpTrouble("later", over));
+    try {
+      return await Promise.race([work, given]);
+    } catch (error) {
+      // The library's own words for an end say less than ours.
+      throw over === null ? troubleOf(name, error) : new AcpTrouble("later", over);
+    } finally {
+      clearTimeout(timer);
+      waiting.delete(reject);
+    }
+  }
+
+  const { agent } = connection;
+  const place = { cwd: options.workspace, mcpServers: [] };
+  const close = async (why: string): Promise<void> => peer.end(why);
+  let can: Link["can"];
+  try {
+    const hello = {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: "everturn", version: options.version ?? "0" },
+    };
+    const greeted = await answered(
+      "initialize",
+      agent.request<InitializeResponse>(methods.agent.initialize, hello),
+      pace.connectMs,
+    );
+    if (greeted.protocolVersion !== PROTOCOL_VERSION) {
+      const why = `the agent ${name} speaks version ${greeted.protocolVersion} of the protocol, and we speak ${PROTOCOL_VERSION}`;
+      throw new AcpTrouble("never", why);
+    }
+    const { loadSession, promptCapabilities } = greeted.agentCapabilities ?? {};
+    can = { load: loadSession === true, image: promptCapabilities?.image === true };
+  } catch (error) {
+    await close("it could not be used");
+    throw error;
+  }
+
+  return {
+    can,
+    over: () => over,
+    async newSession() {
+      const made = await answered(
+        "session/new",
+        agent.request<NewSessionResponse>(methods.agent.session.new, place),
+        pace.connectMs,
+      );
+      return made.sessionId;
+    },
+    async loadSession(id, told) {
+      replays.set(id, told);
+      try {
+        const request = agent.request(methods.agent.session.load, { ...place, sessionId: id });
+        await answered("session/load", request, pace.connectMs);
+        return true;
+      } catch (error) {
+        if (over !== null) throw error;
+        options.log("info", "an ACP session could not be loaded and is made anew", { why: sentenceOf(error) });
+        return false;
+      } finally {
+        replays.delete(id);
+      }
+    },
+    listen: (session, listener) => void listeners.set(session, listener),
+    async prompt(session, prompt) {
+      const request = agent.request<PromptResponse>(methods.agent.session.prompt, { sessionId: session, prompt });
+      const { stopReason } = await answered("session/prompt", request, null);
+      return stopReason;
+    },
+    cancel(session) {
+      agent.notify(methods.agent.session.cancel, { sessionId: session }).catch((error: unknown) => {
+        options.log("debug", "an ACP agent could not be told to stop", { why: sentenceOf(error) });
+      });
+    },
+    close,
+  };
+}
+
+function troubleOf(name: string, error: unknown): AcpTrouble {
+  if (error instanceof AcpTrouble) return error;
+  if (!(error instanceof RequestError))
+    return new AcpTrouble("later", `the agent ${name} failed: ${sentenceOf(error)}`);
+  if (error.code === authRequired) {
+    return new AcpTrouble("never", `the agent ${name} wants you to log in: start it once by hand and do so`);
+  }
+  const { details, message } = record(error.data);
+  const more = words(details) || words(message) || (typeof error.data === "string" ? error.data : "");
+  return new AcpTrouble("later", `the agent ${name} failed: ${error.message}${more === "" ? "" : `: ${more}`}`);
+}
+
+/** Messages to and from the program. What is no message is passed over, and too much of it ends the program. */
+function streamTo(options: AcpOptions, ended: (why: string, lastWords: string) => void) {
+  let feed: ReadableStreamDefaultController<AnyMessage> | null = null;
+  let garbage = 0;
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      feed = controller;
+    },
+    cancel() {
+      feed = null;
+    },
+  });
+  const peer = openPeer({
+    spawn: options.spawn,
+    command: options.command,
+    cwd: options.workspace,
+    env: { ...options.environment, ...options.env },
+    line(text) {
+      const message = messageIn(text);
+      garbage = message === null ? garbage + 1 : 0;
+      if (message !== null) feed?.enqueue(message);
+      else if (garbage > garbageMax) void peer.end("it sends lines that are no messages");
+    },
+    // What it said last may still be on its way when its end is known.
+    ended: (why) => setImmediate(() => ended(why, peer.lastWords())),
+  });
+  const writable = new WritableStream<AnyMessage>({ write: (message) => peer.send(JSON.stringify(message)) });
+  const hangUp = (): void => {
+    feed?.close();
+    feed = null;
+  };
+  return { stream: { readable, writable }, peer, hangUp };
+}
+
+const garbageMax = 100;
+
+function messageIn(text: string): AnyMessage | null {
+  try {
+    const message: unknown = JSON.parse(text);
+    const { jsonrpc, method, id } = record(message);
+    const isMessage =
+      jsonrpc === "2.0" && (typeof method === "string" || id !== undefined) && list(message).length === 0;
+    return isMessage ? (message as AnyMessage) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

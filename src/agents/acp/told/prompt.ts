@@ -1,0 +1,50 @@
+// What the agent is asked at the beginning of its work on a turn. The one rule: a message that it has is not given to it
+// a second time. Whether it has it is known from this life, from what its session tells again, or from our own record;
+// where nobody knows, the words are told as what they are, a message that it may have seen. Pure.
+
+import type { Entry } from "../../../core/journal.ts";
+import { type Inbound, type Message, textOf } from "../../../core/message.ts";
+import { hasBegun, joinedIn } from "./record.ts";
+import { goOnText, missedText, noteBegin, rebuiltText } from "./words.ts";
+
+/** How the session was come by: it was there, it was loaded, or it is a new one in the place of another or of none. */
+export type Entered =
+  | { readonly type: "there" }
+  | { readonly type: "loaded"; readonly lastUser: string | null; readonly missed: readonly Message[] }
+  | { readonly type: "new"; readonly history: readonly Message[] };
+
+export type Asked = {
+  readonly input: Inbound;
+  readonly journal: readonly Entry[];
+  readonly entered: Entered;
+  /** It was given to this very session in this life. */
+  readonly delivered: boolean;
+};
+
+export type Prompt = { readonly text: string; readonly withFiles: boolean };
+
+export function promptFor({ input, journal, entered, delivered }: Asked): Prompt {
+  const message = textOf(input.body);
+  const fresh = { text: [message, ...joinedIn(journal)].join("\n\n"), withFiles: true };
+  const goOn = { text: goOnText(message, journal), withFiles: false };
+  const begun = delivered || hasBegun(journal);
+  const cut = begun || journal.some((entry) => entry.type === "resumed");
+  switch (entered.type) {
+    case "there":
+      return begun ? goOn : fresh;
+    case "loaded":
+      if (begun || (cut && isSame(entered.lastUser, message))) return goOn;
+      return { ...fresh, text: missedText(entered.missed, fresh.text) };
+    case "new":
+      return cut
+        ? { text: rebuiltText(entered.history, message, journal), withFiles: true }
+        : { ...fresh, text: rebuiltText(entered.history, fresh.text, null) };
+  }
+}
+
+/** Whether the last thing it was told is this message, or a note of ours about it. */
+function isSame(told: string | null, message: string): boolean {
+  if (told === null) return false;
+  const plain = (text: string) => text.replace(/\s+/g, " ").trim();
+  return plain(told).startsWith(noteBegin) || plain(told).includes(plain(message).slice(0, 2_000));
+}
