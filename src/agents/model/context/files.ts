@@ -70,9 +70,9 @@ export function fileParts(
   contents: Contents,
   pathOf: (blob: string) => string | null,
 ): readonly FilePart[] {
-  const name = file.name.replace(/[\p{Cc}<>]/gu, "_").slice(0, 200);
+  const name = plain(file.name);
   const path = pathOf(file.blob);
-  const about = `${name}, ${file.mime}, ${sizeOf(file.bytes)}${path === null ? "" : `, saved as ${path}`}`;
+  const about = `${name}, ${plain(file.mime)}, ${sizeOf(file.bytes)}${path === null ? "" : `, saved as ${path}`}`;
   const content = contents.get(file.blob);
   if (content !== undefined && "missing" in content) {
     return [{ type: "text", text: `[Attached, but it cannot be read (${content.missing}): ${about}]` }];
@@ -106,4 +106,9 @@ function sizeOf(bytes: number): string {
     : bytes < 1_000_000
       ? `${Math.round(bytes / 1_000)} kB`
       : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Whoever sends a file chooses these words: they cannot end the line, nor look like a mark of ours. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}<>\[\]]/gu, "_").slice(0, 200);
 }
