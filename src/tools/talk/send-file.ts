@@ -7,8 +7,7 @@ import type { Blobs } from "../../ports/blobs.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { define } from "../define.ts";
 import { openPlain, piecesOf, sizeText } from "../files/content.ts";
-import { placeOf } from "../files/place.ts";
-import { type Room, vetPath } from "../files/room.ts";
+import { type Room, usedPlace, vetPath } from "../files/room.ts";
 import { maybe, pathText, words } from "../input.ts";
 import { Fault } from "../../core/fault.ts";
 
@@ -28,7 +27,7 @@ export function sendFileTool(room: Room, blobs: Pick<Blobs, "put">): Tool {
     vet: (input, context) =>
       vetPath(room, { tool: "send_file", effect: "pure", use: "read", path: input.path, input }, context),
     async run({ path, caption = "" }, { signal }) {
-      const place = await placeOf(room.workspace, path);
+      const place = await usedPlace(room, path, "read");
       const opened = await openPlain(place, room.untouchable);
       await using handle = opened.handle;
       const { bytes } = opened.facts;

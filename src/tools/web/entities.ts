@@ -28,13 +28,10 @@ const named: Readonly<Record<string, string>> = Object.fromEntries(
 
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
-  return text.replace(
-    /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,12}));?/g,
-    (whole, ten, hex, name) => {
-      if (name !== undefined) return Object.hasOwn(named, name) ? (named[name] ?? whole) : whole;
-      return signOf(ten === undefined ? Number.parseInt(hex, 16) : Number(ten));
-    },
-  );
+  return text.replace(/&(?:#(\d+)|#[xX]([0-9a-fA-F]+)|([a-zA-Z][a-zA-Z0-9]{1,12}));?/g, (whole, ten, hex, name) => {
+    if (name !== undefined) return Object.hasOwn(named, name) ? (named[name] ?? whole) : whole;
+    return signOf(ten === undefined ? Number.parseInt(hex, 16) : Number(ten));
+  });
 }
 
 /** Numbers that are no sign are shown as what browsers show. */

@@ -25,13 +25,17 @@ const blocks = new Set(
     " ",
   ),
 );
-const headings: Readonly<Record<string, string>> = {
-  h1: "# ",
-  h2: "## ",
-  h3: "### ",
-  h4: "#### ",
-  h5: "##### ",
-  h6: "###### ",
+/** Blocks that follow one another without an empty line. */
+const tight = new Set(["li", "tr", "dd"]);
+const begins: Readonly<Record<string, string>> = {
+  h1: "\n\n# ",
+  h2: "\n\n## ",
+  h3: "\n\n### ",
+  h4: "\n\n#### ",
+  h5: "\n\n##### ",
+  h6: "\n\n###### ",
+  li: "\n- ",
+  hr: "\n\n---\n\n",
 };
 const tag = /<(?:(!--)|(\/?)([a-zA-Z][\w:-]*)|([!?]))/g;
 
@@ -129,8 +133,7 @@ function mark(walk: Walk, name: string, isClosing: boolean, attributes: string):
   } else if (name === "td" || name === "th") out.push(isClosing ? " | " : "");
   else if (blocks.has(name)) {
     if (name === "pre") walk.pre = Math.max(0, walk.pre + (isClosing ? -1 : 1));
-    const begins = name === "li" ? "- " : name === "hr" ? "---" : (headings[name] ?? "");
-    out.push(name === "tr" || name === "li" || name === "dd" ? "\n" : "\n\n", isClosing ? "" : begins);
+    out.push(isClosing ? (tight.has(name) ? "" : "\n\n") : (begins[name] ?? (tight.has(name) ? "\n" : "\n\n")));
   }
 }
 
@@ -138,7 +141,7 @@ function closeLink(walk: Walk): void {
   const { link, out } = walk;
   walk.link = null;
   if (link === null) return;
-  const text = oneLine(out.slice(link.from).join("").replace(/^#+ /, ""));
+  const text = oneLine(out.slice(link.from).join("")).replace(/^#+ /, "");
   if (text === "") return;
   out.length = link.from;
   out.push(text === link.to ? text : `[${text}](${link.to})`);
