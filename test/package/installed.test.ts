@@ -52,6 +52,7 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
       for (const name of [
         "bin/everturn.js",
         "bin/attend.js",
+        "bin/hold.js",
         "dist/main.js",
         "dist/writer.js",
         "dist/page/page.js",
