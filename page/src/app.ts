@@ -2,10 +2,13 @@
 // and the browser's own events. Views read its signals and call its few verbs; they keep no state of the chat.
 
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type Fates, fates } from "./asked/fates.ts";
+import { usage } from "./asked/used.ts";
 import { type ChatRow, chatOfHash, chatRows, hashOf, untitled } from "./chats.ts";
 import { type Conversation, conversation } from "./conversation.ts";
+import { type Attachments, attachments } from "./files/attachments.ts";
 import type { Client } from "./net/client.ts";
-import type { Listed } from "./net/wire.ts";
+import type { FileRef, Listed } from "./net/wire.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { concernsPending, type Keep, newId } from "./pending.ts";
 import { cursorOf, type FeedEvent } from "./state.ts";
@@ -14,6 +17,11 @@ import { applyTheme, storedTheme, type Theme } from "./theme.ts";
 export type App = {
   readonly talk: Conversation;
   readonly out: Outgoing;
+  /** What will go with the next message. */
+  readonly files: Attachments;
+  readonly fates: Fates;
+  /** The model of the conversation and what it has used; empty where there is nothing to tell. */
+  readonly used: ReadonlySignal<string>;
   readonly rows: ReadonlySignal<readonly ChatRow[]>;
   readonly title: ReadonlySignal<string>;
   /** The gateway does not know this browser. */
@@ -21,6 +29,7 @@ export type App = {
   readonly theme: ReadonlySignal<Theme>;
   /** The list of conversations, where there is no room for it beside the chat. */
   readonly drawer: Signal<boolean>;
+  fileUrl(file: FileRef, show: boolean): string;
   go(chat: string): void;
   fresh(): void;
   setTheme(theme: Theme): void;
@@ -44,7 +53,17 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     talk.rest();
   };
   const talk = conversation({ client, denied: deny, heard });
-  const out = outgoing({ keep, client, chat: () => talk.chat.value, denied: deny, stored: () => refreshSoon() });
+  const files = attachments({ client, keep, denied: deny });
+  const asked = fates(client);
+  const used = usage(client);
+  const out = outgoing({
+    keep,
+    client,
+    chat: () => talk.chat.value,
+    denied: deny,
+    stored: () => refreshSoon(),
+    returned: ({ chat, files: given = [] }) => files.giveBack(chat, given),
+  });
   // The open conversation is known here before the gateway's list has been asked again.
   const opening = computed(() => talk.feed.value.messages.find((one) => one.role === "user"));
   const rows = computed(() =>
@@ -77,6 +96,9 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
       denied.value = false;
       listed.value = answer.value;
       talk.compare(answer.value, cursor);
+      const { messages } = talk.feed.value;
+      void asked.look(messages);
+      void used.look(messages);
     }
     if (talk.chat.value === "") choose();
   }
@@ -102,17 +124,23 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     out.flush();
     talk.open(chat);
     out.turnTo(chat);
+    files.turnTo(chat);
+    refreshSoon();
     drawer.value = false;
   }
 
   const app: App = {
     talk,
     out,
+    files,
+    fates: asked,
+    used: used.words,
     rows,
     title,
     denied,
     theme,
     drawer,
+    fileUrl: (file, show) => client.fileUrl(talk.chat.value, file, show),
     go: (chat) => (win.location.hash = hashOf(chat)),
     fresh: () => app.go(newId(crypto)),
     setTheme(next) {

@@ -19,13 +19,12 @@ function desk(chat = "here") {
   };
   const keep = keepIn(box);
   const posts: { readonly message: Pending; readonly answer: (posted: Posted) => void }[] = [];
-  const client: Client = {
-    list: async () => ({ type: "later" }),
-    earlier: async () => ({ type: "later" }),
-    eventsUrl: () => "",
+  const client: Pick<Client, "post"> = {
     post: (message) => new Promise((answer) => posts.push({ message, answer })),
   };
-  const out = outgoing({ keep, client, chat: () => chat, denied: () => undefined, stored: () => undefined });
+  const back: Pending[] = [];
+  const returned = (message: Pending) => void back.push(message);
+  const out = outgoing({ keep, client, chat: () => chat, denied: () => undefined, stored: () => undefined, returned });
   const shown = (one: Pending): Message => ({ n: 1, key: one.id, role: "user", text: one.text, at: 1 });
   const states = () => out.unsent.value.map(({ message, state }) => `${message.text} ${state}`);
   const answerNext = async (posted: Posted) => {
@@ -34,7 +33,7 @@ function desk(chat = "here") {
     await new Promise<void>((resolve) => setImmediate(resolve));
     return next.message;
   };
-  return { keep, out, posts, shown, states, answerNext };
+  return { keep, out, posts, back, shown, states, answerNext };
 }
 
 test("a message waits, is stored, and leaves when the feed shows it", async () => {
@@ -103,4 +102,22 @@ test("unsent text is written down, long text a moment later or when the page is 
   assert.equal(keep.draft("here"), long);
   out.write("");
   assert.equal(keep.draft("here"), "");
+});
+
+test("files go with a message, survive a reload with it, and come back when it is refused", async () => {
+  const { keep, out, back, answerNext } = desk();
+  const files = [{ name: "a.png", mime: "image/png", blob: "b1", bytes: 3 }];
+  out.send("", []);
+  assert.deepEqual(keep.pending(), [], "neither words nor files are nothing");
+  out.send("", files);
+  assert.deepEqual(
+    keep.pending().map((one) => one.files),
+    [files],
+  );
+  const sent = await answerNext({ type: "refused", reason: "no" });
+  assert.deepEqual(sent.files, files);
+  assert.deepEqual(
+    back.map((one) => one.files),
+    [files],
+  );
 });

@@ -4,7 +4,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Client } from "./net/client.ts";
 import { pause, sender } from "./net/sender.ts";
-import type { Message } from "./net/wire.ts";
+import type { FileRef, Message } from "./net/wire.ts";
 import { type Answer, type Keep, newId, type Pending } from "./pending.ts";
 
 /** A message that the feed has not shown yet. */
@@ -19,7 +19,7 @@ export type Outgoing = {
   /** How many messages this page has sent on their way; views follow it to give the focus back. */
   readonly count: ReadonlySignal<number>;
   write(text: string): void;
-  send(text: string): void;
+  send(text: string, files?: readonly FileRef[]): void;
   answer(question: string, choice: string): void;
   dismiss(): void;
   /** Shows the unsent text of another conversation. */
@@ -35,9 +35,11 @@ export type Outgoing = {
 
 export type OutgoingParts = {
   readonly keep: Keep;
-  readonly client: Client;
+  readonly client: Pick<Client, "post">;
   readonly chat: () => string;
   readonly denied: () => void;
+  /** A message was refused: its files are attached again. */
+  readonly returned?: (message: Pending) => void;
   /** A message has just been stored. */
   readonly stored: () => void;
 };
@@ -87,6 +89,7 @@ export function outgoing(parts: OutgoingParts): Outgoing {
     const text = written === "" ? message.text : `${message.text}\n\n${written}`;
     if (here) composer.value = text;
     keep.setDraft(message.chat, text);
+    parts.returned?.(message);
   }
 
   function flush(): void {
@@ -96,9 +99,8 @@ export function outgoing(parts: OutgoingParts): Outgoing {
     keep.setDraft(parts.chat(), composer.value);
   }
 
-  function put(text: string, answer?: Answer): void {
-    const message = { id: newId(crypto), chat: parts.chat(), text };
-    keep.add(answer === undefined ? message : { ...message, answer }, Date.now());
+  function put(text: string, more: { readonly answer?: Answer; readonly files?: readonly FileRef[] }): void {
+    keep.add({ id: newId(crypto), chat: parts.chat(), text, ...more }, Date.now());
     refusal.value = null;
     count.value++;
     refresh(confirmed());
@@ -116,10 +118,10 @@ export function outgoing(parts: OutgoingParts): Outgoing {
       lateWrite = setTimeout(flush, slowWriteMs);
       if (text.length <= quickMax) flush();
     },
-    send(text) {
-      if (text.trim() !== "") put(text);
+    send(text, files = []) {
+      if (text.trim() !== "" || files.length > 0) put(text, files.length === 0 ? {} : { files });
     },
-    answer: (question, choice) => put(choice, { question, choice }),
+    answer: (question, choice) => put(choice, { answer: { question, choice } }),
     dismiss: () => (refusal.value = null),
     turnTo: (chat) => (composer.value = keep.draft(chat)),
     seen(messages) {

@@ -2,6 +2,8 @@
 // Each message has a key of its own there, so that two tabs never overwrite each other. Survives reloads and restarts.
 // Where the storage refuses (full, or switched off), everything still works for the life of the page.
 
+import { type FileRef, readFiles } from "./net/wire.ts";
+
 export type Answer = { readonly question: string; readonly choice: string };
 
 export type Pending = {
@@ -9,6 +11,8 @@ export type Pending = {
   readonly chat: string;
   readonly text: string;
   readonly answer?: Answer;
+  /** Uploaded already. */
+  readonly files?: readonly FileRef[];
   /** When it was written; also the order of sending. */
   readonly at: number;
 };
@@ -86,7 +90,9 @@ function readPending(json: string | null): Pending | null {
   const { id, chat, text, at, answer } = value as { [name in keyof Pending]?: unknown };
   if (typeof id !== "string" || typeof chat !== "string" || typeof text !== "string" || typeof at !== "number")
     return null;
-  if (typeof answer !== "object" || answer === null) return { id, chat, text, at };
+  const files = readFiles((value as { readonly files?: unknown }).files);
+  const carried = files.length === 0 ? {} : { files };
+  if (typeof answer !== "object" || answer === null) return { id, chat, text, at, ...carried };
   const { question, choice } = answer as { [name in keyof Answer]?: unknown };
   if (typeof question !== "string" || typeof choice !== "string") return null;
   return { id, chat, text, at, answer: { question, choice } };

@@ -8,7 +8,7 @@ function message(n: number, role: Message["role"] = "assistant", text = `text ${
 }
 
 function asking(n: number, id: string): Message {
-  return { ...message(n), question: { id, choices: ["yes", "no"] } };
+  return { ...message(n), question: { id, choices: ["yes", "no"], approval: false } };
 }
 
 const said = (n: number, role?: Message["role"]): FeedEvent => ({ type: "message", message: message(n, role) });

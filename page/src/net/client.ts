@@ -2,7 +2,20 @@
 // Never throws for what the gateway or the network did. Addresses are relative, so a proxy may put the page anywhere.
 
 import type { Pending } from "../pending.ts";
-import { type Listed, type Message, readError, readListing, readMessages, readRetryAfter } from "./wire.ts";
+import { type Uploaded, uploadTo } from "./upload.ts";
+import {
+  type Fate,
+  type FileRef,
+  type Listed,
+  type Message,
+  readError,
+  readFate,
+  readListing,
+  readMessages,
+  readRetryAfter,
+  readUsed,
+  type Used,
+} from "./wire.ts";
 
 export type Posted =
   | { readonly type: "stored" }
@@ -22,6 +35,12 @@ export type Client = {
   earlier(chat: string, before: number, limit: number): Promise<Fetched<readonly Message[]>>;
   post(message: Pending): Promise<Posted>;
   eventsUrl(chat: string, after: number | null): string;
+  fate(question: string): Promise<Fetched<Fate>>;
+  used(session: string): Promise<Fetched<Used>>;
+  /** `progress` gets the part that is gone, from 0 to 1. */
+  upload(chat: string, file: File, progress: (part: number) => void, signal: AbortSignal): Promise<Uploaded>;
+  /** Where a file is; `show` for a picture in its place. */
+  fileUrl(chat: string, file: FileRef, show: boolean): string;
 };
 
 const patienceMs = 30_000;
@@ -33,6 +52,14 @@ export function client(platform: string): Client {
     list: () => get(root, readListing),
     earlier: (chat, before, limit) => get(`${at(chat)}/messages?before=${before}&limit=${limit}`, readMessages),
     post: (message) => post(`${at(message.chat)}/messages`, bodyOf(message)),
+    fate: (question) => get(`api/questions/${encodeURIComponent(question)}`, readFate),
+    used: (session) => get(`api/sessions/${encodeURIComponent(session)}?limit=1`, readUsed),
+    upload: (chat, file, progress, signal) =>
+      uploadTo(`${at(chat)}/files?${new URLSearchParams({ name: file.name })}`, file, progress, signal),
+    fileUrl(chat, { name, mime, blob }, show) {
+      const query = new URLSearchParams({ name, ...(show ? { type: mime, show: "1" } : {}) });
+      return `${at(chat)}/files/${encodeURIComponent(blob)}?${query}`;
+    },
     eventsUrl: (chat, after) => `${at(chat)}/events${after === null ? "" : `?after=${after}`}`,
   };
 }
@@ -47,8 +74,9 @@ export function verdict(status: number, retryAfter: string | null, body: unknown
 }
 
 function bodyOf(message: Pending): string {
-  const { id, text, answer } = message;
-  return JSON.stringify(answer === undefined ? { id, text } : { id, answer });
+  const { id, text, answer, files } = message;
+  if (answer !== undefined) return JSON.stringify({ id, answer });
+  return JSON.stringify(files === undefined ? { id, text } : { id, text, files });
 }
 
 async function post(url: string, body: string): Promise<Posted> {

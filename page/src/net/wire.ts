@@ -8,8 +8,35 @@ export type Message = {
   readonly role: "user" | "assistant" | "notice";
   readonly text: string;
   readonly at: number;
-  readonly question?: { readonly id: string; readonly choices: readonly string[] };
+  readonly session?: string;
+  readonly question?: Question;
+  readonly files?: readonly FileRef[];
 };
+
+export type Question = {
+  readonly id: string;
+  readonly choices: readonly string[];
+  /** Something is done or left, by the answer. */
+  readonly approval: boolean;
+};
+
+/** A file that the gateway has; `blob` names its content. */
+export type FileRef = {
+  readonly name: string;
+  readonly mime: string;
+  readonly blob: string;
+  readonly bytes: number;
+};
+
+/** What became of a question. */
+export type Fate =
+  | { readonly type: "open" }
+  | { readonly type: "answered"; readonly choice: string }
+  | { readonly type: "expired" }
+  | { readonly type: "withdrawn"; readonly why: string };
+
+/** The model of a conversation and what it has used; cost in millionths of a US dollar, null where none is known. */
+export type Used = { readonly model: string | null; readonly tokens: number; readonly cost: number | null };
 
 /** One conversation as the gateway lists it. */
 export type Listed = {
@@ -23,12 +50,59 @@ type Fields = { readonly [name: string]: unknown };
 
 export function readMessage(value: unknown): Message | null {
   if (!isFields(value)) return null;
-  const { n, key, role, text, at, question } = value;
+  const { n, key, role, text, at, question, session } = value;
   if (typeof n !== "number" || typeof key !== "string" || typeof text !== "string" || typeof at !== "number")
     return null;
   if (role !== "user" && role !== "assistant" && role !== "notice") return null;
   const asked = readQuestion(question);
-  return asked === null ? { n, key, role, text, at } : { n, key, role, text, at, question: asked };
+  const files = readFiles(value["files"]);
+  return {
+    n,
+    key,
+    role,
+    text,
+    at,
+    ...(typeof session === "string" ? { session } : {}),
+    ...(asked === null ? {} : { question: asked }),
+    ...(files.length === 0 ? {} : { files }),
+  };
+}
+
+export function readFiles(value: unknown): readonly FileRef[] {
+  return Array.isArray(value) ? value.map(readFile).filter((one) => one !== null) : [];
+}
+
+/** The answer to an upload. */
+export function readUploaded(value: unknown): FileRef | null {
+  return isFields(value) ? readFile(value["file"]) : null;
+}
+
+export function readFate(value: unknown): Fate | null {
+  if (!isFields(value) || !isFields(value["fate"])) return null;
+  const { type, choice, why } = value["fate"];
+  if (type === "answered" && typeof choice === "string") return { type, choice };
+  if (type === "withdrawn") return { type, why: typeof why === "string" ? why : "" };
+  return type === "open" || type === "expired" ? { type } : null;
+}
+
+export function readUsed(value: unknown): Used | null {
+  if (!isFields(value) || !isFields(value["session"]) || !isFields(value["used"])) return null;
+  const { total, models } = value["used"];
+  const { model } = value["session"];
+  if (!isFields(total) || !Array.isArray(models)) return null;
+  const [input = 0, output = 0, cost = 0, steps = 0, unpriced = 0] = [
+    total["input"],
+    total["output"],
+    total["cost"],
+    total["steps"],
+    total["unpriced"],
+  ].map((one) => (typeof one === "number" ? one : 0));
+  const latest: unknown = typeof model === "string" ? model : models[0];
+  return {
+    model: typeof latest === "string" ? latest : null,
+    tokens: input + output,
+    cost: steps === 0 || unpriced >= steps ? null : cost,
+  };
 }
 
 export function readMessages(value: unknown): readonly Message[] | null {
@@ -77,9 +151,17 @@ function readListed(value: unknown): Listed | null {
   };
 }
 
-function readQuestion(value: unknown): { id: string; choices: readonly string[] } | null {
+function readQuestion(value: unknown): Question | null {
   if (!isFields(value) || typeof value["id"] !== "string" || !Array.isArray(value["choices"])) return null;
-  return { id: value["id"], choices: value["choices"].filter((one) => typeof one === "string") };
+  const choices = value["choices"].filter((one) => typeof one === "string");
+  return { id: value["id"], choices, approval: value["kind"] === "approval" };
+}
+
+function readFile(value: unknown): FileRef | null {
+  if (!isFields(value)) return null;
+  const { name, mime, blob, bytes } = value;
+  if (typeof name !== "string" || typeof mime !== "string" || typeof blob !== "string") return null;
+  return { name, mime, blob, bytes: typeof bytes === "number" ? bytes : 0 };
 }
 
 function isFields(value: unknown): value is Fields {

@@ -4,7 +4,9 @@
 import { type ComponentChild, h, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
-import { arrowUp, close } from "./icons.ts";
+import { Chips } from "../files/views.ts";
+import { isWorking } from "../state.ts";
+import { arrowUp, clip, close, square } from "./icons.ts";
 import { directionOf, sizeOf } from "./words.ts";
 
 /** Longer texts are laid out by browsers so slowly that every key would take seconds. */
@@ -15,14 +17,17 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
   const text = out.composer.value;
   const field = useRef<HTMLElement>(null);
   const [anyway, setAnyway] = useState(false);
-  const ready = text.trim() !== "";
+  const attached = app.files.list.value.map((one) => one.state.type);
+  const ready = (text.trim() !== "" || attached.includes("ready")) && !attached.includes("sending");
   const held = text.length > fieldMax && !anyway;
+  const working = isWorking(talk.feed.value) && talk.link.value.phase !== "away";
 
   // What is in the field now, not what it was when it was drawn last: Enter may come before the next drawing.
   const send = () => {
     const written = out.composer.value;
-    if (written.trim() === "") return;
-    out.send(wordsOf(written));
+    const states = app.files.list.value.map((one) => one.state.type);
+    if (states.includes("sending") || (written.trim() === "" && !states.includes("ready"))) return;
+    out.send(wordsOf(written), app.files.take());
     out.write("");
     setAnyway(false);
   };
@@ -37,12 +42,62 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
       },
     },
     h(RefusalNote, { app }),
+    h(Chips, { app }),
     h(
       "div",
       { class: "field" },
+      h(AttachButton, { app }),
       held ? h(Held, { app, field, send, edit: () => setAnyway(true) }) : h(Field, { app, field, send }),
-      h("button", { type: "submit", class: "send", disabled: !ready, "aria-label": "Send" }, arrowUp()),
+      working && h(StopButton, { app }),
+      // In its place while there is nothing to send, so that nothing moves.
+      (ready || !working) &&
+        h("button", { type: "submit", class: "send", disabled: !ready, "aria-label": "Send" }, arrowUp()),
     ),
+    h(Foot, { app }),
+  );
+}
+
+function AttachButton({ app }: { readonly app: App }): ComponentChild {
+  const input = useRef<HTMLInputElement>(null);
+  return [
+    h("input", {
+      ref: input,
+      type: "file",
+      multiple: true,
+      class: "sr",
+      tabIndex: -1,
+      "aria-hidden": "true",
+      onChange: (event: Event) => {
+        const box = event.currentTarget as HTMLInputElement;
+        app.files.add([...(box.files ?? [])]);
+        // The same file may be chosen again.
+        box.value = "";
+      },
+    }),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "quiet attach",
+        "aria-label": "Attach files",
+        title: "Attach files; they can also be dropped or pasted",
+        onClick: () => input.current?.click(),
+      },
+      clip(),
+    ),
+  ];
+}
+
+function StopButton({ app }: { readonly app: App }): ComponentChild {
+  const stop = () => app.out.send("/stop");
+  const words = { "aria-label": "Stop", title: "Stop what it is doing" };
+  return h("button", { type: "button", class: "send stop", ...words, onClick: stop }, square());
+}
+
+function Foot({ app }: { readonly app: App }): ComponentChild {
+  return h(
+    "div",
+    { class: "foot" },
     h(
       "p",
       { class: "keys", id: "keys" },
@@ -53,6 +108,8 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
       h("kbd", {}, "Enter"),
       " makes a new line. Unsent text is kept.",
     ),
+    app.used.value !== "" &&
+      h("p", { class: "used", title: "The model of this conversation, and what it has used" }, app.used.value),
   );
 }
 
@@ -77,6 +134,13 @@ function Field({ app, field, send }: FieldProps): ComponentChild {
       "aria-describedby": "keys",
       onInput: (event: Event) => out.write((event.currentTarget as HTMLTextAreaElement).value),
       onPaste: (event: ClipboardEvent) => {
+        const files = [...(event.clipboardData?.files ?? [])];
+        if (files.length > 0) {
+          // Some programs put a picture and its words on the clipboard; the picture is meant.
+          event.preventDefault();
+          app.files.add(files);
+          return;
+        }
         // Taken over before the field would have to lay it out.
         const pasted = event.clipboardData?.getData("text/plain") ?? "";
         if (pasted.length <= fieldMax) return;

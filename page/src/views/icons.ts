@@ -27,6 +27,10 @@ export const check = (): ComponentChild => stroke("M5 12.5l4.5 4.5L19 7.5");
 export const clock = (): ComponentChild => stroke("M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17z", "M12 7.5V12l3 2");
 export const copy = (): ComponentChild => stroke("M9 9h10v11H9z", "M15 9V4H5v11h4");
 export const close = (): ComponentChild => stroke("M6 6l12 12", "M18 6L6 18");
+export const clip = (): ComponentChild =>
+  stroke("M19 11.5l-7.2 7.2a4.6 4.6 0 0 1-6.5-6.5l7.6-7.6a3 3 0 0 1 4.3 4.3l-7.5 7.5a1.5 1.5 0 0 1-2.1-2.1l6.7-6.7");
+export const paper = (): ComponentChild => stroke("M6 3.5h8l4.5 4.5v12.5H6z", "M14 3.5V8h4.5");
+export const square = (): ComponentChild => stroke("M7.5 7.5h9v9h-9z");
 export const turn = (): ComponentChild => stroke("M20 12a8 8 0 1 1-2.6-5.9", "M20.5 3.5v4.2h-4.2");
 export const sun = (): ComponentChild =>
   stroke(

@@ -3,6 +3,9 @@
 import { type ComponentChild, h } from "preact";
 import { useMemo } from "preact/hooks";
 import type { App } from "../app.ts";
+import { ApprovalCard } from "../asked/card.ts";
+import { standingOf } from "../asked/fates.ts";
+import { FilesView } from "../files/views.ts";
 import type { Message } from "../net/wire.ts";
 import type { Unsent } from "../outgoing.ts";
 import { Body } from "./body.ts";
@@ -24,13 +27,16 @@ export function MessageView({ app, message, open, chosen }: MessageProps): Compo
 }
 
 function draw({ app, message, open, chosen }: MessageProps): ComponentChild {
-  const { role, text, question } = message;
+  const { role, text, question, files } = message;
   const who = { user: "You", assistant: "Everturn", notice: "Notice" }[role];
   return h(
     "article",
     { class: `message ${role}`, "aria-label": who, "data-n": message.n },
-    h("div", { class: "bubble" }, h(Body, { text, formatted: role !== "user" })),
-    question !== undefined && h(Choices, { app, question, open, chosen }),
+    question?.approval === true
+      ? h(Approval, { app, text, question })
+      : text !== "" && h("div", { class: "bubble" }, h(Body, { text, formatted: role !== "user" })),
+    files !== undefined && h(FilesView, { app, files }),
+    question?.approval === false && h(Choices, { app, question, open, chosen }),
     h(
       "footer",
       {},
@@ -39,6 +45,12 @@ function draw({ app, message, open, chosen }: MessageProps): ComponentChild {
       role === "assistant" && h(CopyButton, { text, label: "Copy this answer" }),
     ),
   );
+}
+
+/** Reads the signals itself, so that only the card is drawn again when something became of it. */
+function Approval({ app, text, question }: Pick<ChoicesProps, "app" | "question"> & { readonly text: string }) {
+  const given = app.out.unsent.value.find((one) => one.message.answer?.question === question.id)?.message.text;
+  return h(ApprovalCard, { app, text, question, standing: standingOf(app.fates.known.value.get(question.id), given) });
 }
 
 type ChoicesProps = Pick<MessageProps, "app" | "open" | "chosen"> & {
@@ -66,8 +78,10 @@ function Choices({ app, question, open, chosen }: ChoicesProps): ComponentChild 
   );
 }
 
+type UnsentProps = { readonly app: App; readonly unsent: Unsent; readonly away: boolean };
+
 /** A message that is on its way. It is drawn where it will stand. */
-export function UnsentView({ unsent, away }: { readonly unsent: Unsent; readonly away: boolean }): ComponentChild {
+export function UnsentView({ app, unsent, away }: UnsentProps): ComponentChild {
   const { message, state } = unsent;
   const [icon, words, kind]: [ComponentChild, string, string] =
     state === "stored"
@@ -78,7 +92,8 @@ export function UnsentView({ unsent, away }: { readonly unsent: Unsent; readonly
   return h(
     "article",
     { class: `message user unsent ${state}`, "aria-label": "You" },
-    h("div", { class: "bubble" }, h(Body, { text: message.text, formatted: false })),
+    message.text !== "" && h("div", { class: "bubble" }, h(Body, { text: message.text, formatted: false })),
+    message.files !== undefined && h(FilesView, { app, files: message.files }),
     h("footer", {}, h("span", { class: `state ${kind}` }, icon, h("span", {}, words))),
   );
 }

@@ -1,7 +1,7 @@
 // The frame: conversations at the side, the open one in the middle, the state of the connection in its head.
 
 import { type ComponentChild, h } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import { Composer } from "./composer.ts";
 import { Denied } from "./denied.ts";
@@ -24,7 +24,38 @@ export function Shell({ app }: { readonly app: App }): ComponentChild {
     { class: drawer ? "shell with-drawer" : "shell" },
     h(Sidebar, { app }),
     h("div", { class: "scrim", onClick: () => (app.drawer.value = false) }),
-    h("main", { inert: drawer }, h(Head, { app }), h(Timeline, { app }), h(Composer, { app })),
+    h(Main, { app }),
+  );
+}
+
+/** Files may be dropped anywhere on the conversation. */
+function Main({ app }: { readonly app: App }): ComponentChild {
+  const [over, setOver] = useState(false);
+  const carries = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true;
+  return h(
+    "main",
+    {
+      inert: app.drawer.value,
+      onDragOver: (event: DragEvent) => {
+        if (!carries(event)) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: (event: DragEvent) => {
+        const { currentTarget, relatedTarget } = event;
+        if (!(currentTarget as Node).contains(relatedTarget as Node | null)) setOver(false);
+      },
+      onDrop: (event: DragEvent) => {
+        if (!carries(event)) return;
+        event.preventDefault();
+        setOver(false);
+        app.files.add([...(event.dataTransfer?.files ?? [])]);
+      },
+    },
+    h(Head, { app }),
+    h(Timeline, { app }),
+    h(Composer, { app }),
+    over && h("div", { class: "drop", "aria-hidden": "true" }, h("p", {}, "Drop files to attach them")),
   );
 }
 

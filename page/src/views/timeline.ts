@@ -58,7 +58,7 @@ function RowView({ row, app }: { readonly row: Row; readonly app: App }): Compon
     case "restart":
       return h("div", { class: "divider restart" }, h("span", {}, turn(), "The gateway restarted. Nothing was lost."));
     case "unsent":
-      return h(UnsentView, { unsent: row.unsent, away: app.talk.link.value.phase === "away" });
+      return h(UnsentView, { app, unsent: row.unsent, away: app.talk.link.value.phase === "away" });
     case "message": {
       const { message } = row;
       const { messages } = app.talk.feed.value;

@@ -1,4 +1,4 @@
-// An empty conversation: what Everturn is for, and three things to try that need no model and no network.
+// An empty conversation: what Everturn is for, and a few things to try that need no model and no network.
 
 import { type ComponentChild, h } from "preact";
 import type { App } from "../app.ts";
@@ -17,6 +17,10 @@ const suggestions = [
   {
     text: "ask me",
     about: "Asks a question with choices. It waits through any restart, and remembers what it wanted to know.",
+  },
+  {
+    text: "ask before you act",
+    about: "Asks for your approval first. Answer now or next week, here or in a terminal: it is done exactly once.",
   },
 ] as const;
 

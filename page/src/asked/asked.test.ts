@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Fetched } from "../net/client.ts";
+import type { Fate, Message } from "../net/wire.ts";
+import { cardText, fates, standingOf } from "./fates.ts";
+import { usage, usedWords } from "./used.ts";
+
+function asking(n: number, id: string, approval = true): Message {
+  return {
+    n,
+    key: `k${n}`,
+    role: "assistant",
+    text: "May I?",
+    at: n,
+    question: { id, choices: ["approve"], approval },
+  };
+}
+
+test("approvals are asked about until they are settled, each once", async () => {
+  const asked: string[] = [];
+  const answers: Record<string, Fetched<Fate>> = {
+    q1: { type: "got", value: { type: "answered", choice: "approve" } },
+    q2: { type: "got", value: { type: "open" } },
+    q3: { type: "later" },
+  };
+  const known = fates({
+    fate: async (question) => {
+      asked.push(question);
+      return answers[question] ?? assert.fail(question);
+    },
+  });
+  const messages = [asking(1, "q1"), asking(2, "q2"), asking(3, "q3"), asking(4, "plain", false)];
+  await Promise.all([known.look(messages), known.look(messages)]);
+  assert.deepEqual(asked, ["q1", "q2", "q3"], "two looks at once are one");
+  await known.look(messages);
+  assert.deepEqual(asked.slice(3), ["q2", "q3"]);
+  assert.deepEqual(known.known.value.get("q1"), { type: "answered", choice: "approve" });
+  assert.equal(known.known.value.has("q3"), false);
+});
+
+const standings: readonly (readonly [Fate | undefined, string | undefined, string])[] = [
+  [undefined, undefined, "open"],
+  [{ type: "open" }, undefined, "open"],
+  [{ type: "open" }, "deny", "deny: Sending your answer…"],
+  [{ type: "answered", choice: "approve" }, undefined, "approve: Approved, this once."],
+  [{ type: "answered", choice: "always" }, "always", "always: Allowed, from now on too."],
+  [{ type: "answered", choice: "deny" }, "approve", "deny: Denied."],
+  [{ type: "answered", choice: "deny: not today" }, undefined, "deny: Denied. not today"],
+  [{ type: "expired" }, undefined, "null: Nobody answered in time, so it was not done."],
+  [{ type: "withdrawn", why: "it was stopped" }, undefined, "null: No longer asked: it was stopped"],
+  [{ type: "withdrawn", why: "" }, undefined, "null: No longer asked."],
+];
+for (const [fate, given, words] of standings) {
+  test(`${JSON.stringify(fate)} ${given ?? ""} is ${words}`, () => {
+    const standing = standingOf(fate, given);
+    assert.equal(standing.open ? "open" : `${standing.chosen}: ${standing.words}`, words);
+  });
+}
+
+test("a card does without the line about commands, and loses nothing else", () => {
+  const text = "May I?\n\n```\nrm x\n\nAnswer /approve or /deny\n```";
+  assert.equal(cardText(`${text}\n\nAnswer /approve or /deny, or press a button. "always" too.`), text);
+  assert.equal(cardText(text), text);
+});
+
+test("what was used, in a few words", () => {
+  for (const [used, words] of [
+    [{ model: "a/x", tokens: 950, cost: 0 }, "a/x · 950 tokens · $0.00"],
+    [{ model: "a/x", tokens: 12_345, cost: 1_234 }, "a/x · 12k tokens · $0.0012"],
+    [{ model: "a/x", tokens: 2_500_000, cost: 3_210_000 }, "a/x · 2.5M tokens · $3.21"],
+    [{ model: "a/x", tokens: 5, cost: null }, "a/x · 5 tokens"],
+    [{ model: "a/x", tokens: 0, cost: null }, "a/x"],
+    [{ model: null, tokens: 0, cost: null }, ""],
+  ] as const)
+    assert.equal(usedWords(used), words);
+});
+
+test("what was used belongs to the session that is shown, also when an answer is late", async () => {
+  const waiting = new Map<string, (model: string) => void>();
+  const shown = usage({
+    used: (session) =>
+      new Promise((resolve) => {
+        waiting.set(session, (model) => resolve({ type: "got", value: { model, tokens: 0, cost: null } }));
+      }),
+  });
+  const message = (session: string): Message => ({ n: 1, key: "k", role: "user", text: "", at: 1, session });
+  const first = shown.look([message("s1")]);
+  const second = shown.look([message("s2")]);
+  waiting.get("s2")?.("two");
+  await second;
+  waiting.get("s1")?.("one");
+  await first;
+  assert.equal(shown.words.value, "two");
+  await shown.look([]);
+  assert.equal(shown.words.value, "");
+});

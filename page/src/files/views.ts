@@ -1,0 +1,95 @@
+// Files as people see them: pictures small and in their place, everything else by name and size, each to be downloaded.
+
+import { type ComponentChild, h } from "preact";
+import type { App } from "../app.ts";
+import type { FileRef } from "../net/wire.ts";
+import { arrowDown, close, paper, turn } from "../views/icons.ts";
+import type { Attachment } from "./attachments.ts";
+
+/** The pictures that the gateway lets a browser draw. */
+const pictures = /^image\/(?:png|jpeg|gif|webp|avif)$/;
+
+export function FilesView({ app, files }: { readonly app: App; readonly files: readonly FileRef[] }): ComponentChild {
+  const shown = files.filter((file) => pictures.test(file.mime));
+  const others = files.filter((file) => !pictures.test(file.mime));
+  return h(
+    "ul",
+    { class: "files", "aria-label": files.length === 1 ? "A file" : `${files.length} files` },
+    shown.map((file) => h("li", { key: file.blob }, h(Picture, { app, file }))),
+    others.map((file) => h("li", { key: file.blob }, h(Download, { app, file }))),
+  );
+}
+
+function Picture({ app, file }: { readonly app: App; readonly file: FileRef }): ComponentChild {
+  const url = app.fileUrl(file, true);
+  return h(
+    "figure",
+    { class: "picture" },
+    h(
+      "a",
+      { href: url, target: "_blank", rel: "noopener noreferrer", "aria-label": `Open ${file.name}` },
+      h("img", { src: url, alt: file.name, loading: "lazy", decoding: "async" }),
+    ),
+    h("figcaption", {}, h(Download, { app, file })),
+  );
+}
+
+function Download({ app, file }: { readonly app: App; readonly file: FileRef }): ComponentChild {
+  return h(
+    "a",
+    { class: "file", href: app.fileUrl(file, false), download: file.name, title: `Download ${file.name}` },
+    paper(),
+    h("span", { class: "name", dir: "auto" }, file.name),
+    h("span", { class: "size" }, bytesOf(file.bytes)),
+    arrowDown(),
+  );
+}
+
+/** Above the field: what will go with the next message. */
+export function Chips({ app }: { readonly app: App }): ComponentChild {
+  const list = app.files.list.value;
+  if (list.length === 0) return null;
+  return h(
+    "ul",
+    { class: "chips", "aria-label": "Attached files" },
+    list.map((one) => h("li", { key: one.id, class: `chip ${one.state.type}` }, h(Chip, { app, one }))),
+  );
+}
+
+function Chip({ app, one }: { readonly app: App; readonly one: Attachment }): ComponentChild {
+  const { state } = one;
+  const isPicture = state.type === "ready" && pictures.test(state.file.mime);
+  return [
+    isPicture ? h("img", { src: app.fileUrl(state.file, true), alt: "" }) : paper(),
+    h("span", { class: "name", dir: "auto" }, one.name),
+    h(
+      "span",
+      { class: "size", role: state.type === "failed" ? "alert" : undefined },
+      state.type === "failed" ? state.why : bytesOf(one.bytes),
+    ),
+    state.type === "sending" &&
+      h("progress", { value: state.part, max: 1, "aria-label": `${one.name} is being uploaded` }),
+    state.type === "failed" &&
+      state.again &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          "aria-label": `Try ${one.name} again`,
+          onClick: () => app.files.retry(one.id),
+        },
+        turn(),
+      ),
+    h(
+      "button",
+      { type: "button", class: "quiet", "aria-label": `Remove ${one.name}`, onClick: () => app.files.remove(one.id) },
+      close(),
+    ),
+  ];
+}
+
+export function bytesOf(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
