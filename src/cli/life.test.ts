@@ -63,6 +63,7 @@ const entries: readonly (readonly [Entry, string])[] = [
     "tool ended: c1: ok sent (from outside; wants send)",
   ],
   [{ type: "answered", question: "q", choice: "a" }, "was answered: a"],
+  [{ type: "answered", question: "q", choice: "a", by: "owner" }, "was answered: a (by owner)"],
   [{ type: "answered", question: "q", choice: null }, "was answered: nobody answered in time"],
   [{ type: "joined", message }, "joined by: and this"],
   [{ type: "resumed", attempt: 2 }, "resumed: start number 2"],

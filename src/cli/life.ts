@@ -36,7 +36,10 @@ export function describeEntry(entry: Entry): Described {
     case "answered":
       return {
         what: "was answered",
-        detail: entry.choice === null ? "nobody answered in time" : oneLine(entry.choice),
+        detail:
+          entry.choice === null
+            ? "nobody answered in time"
+            : `${oneLine(entry.choice)}${entry.by === undefined ? "" : ` (by ${oneLine(entry.by)})`}`,
       };
     case "joined":
       return {
