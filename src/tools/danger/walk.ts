@@ -18,6 +18,9 @@ const powers =
 /** Scripts inside of a word that say a plain name or number, whatever happens. */
 const sayers = /^(?:date|seq|wc|basename|hostname|whoami|uname|nproc|id|git|expr)$/;
 
+/** Of more places it is not known where it is. */
+const foldersMax = 32;
+
 export function judgeScript(text: string, places: CommandPlaces): Judgement {
   return new Walk(places).text(text, 0);
 }
@@ -25,15 +28,18 @@ export function judgeScript(text: string, places: CommandPlaces): Judgement {
 class Walk {
   readonly #places: CommandPlaces;
   readonly #variables = new Map<string, readonly string[] | null>();
-  #folders: (string | null)[];
+  #folders: readonly (string | null)[] = [];
+  readonly #expansion: Expansion;
   #depth = 0;
 
   constructor(places: CommandPlaces) {
     this.#places = places;
-    this.#folders = [places.cwd];
+    this.#stay([places.cwd]);
     this.#variables.set("HOME", places.userHome === null ? null : [places.userHome]);
     this.#variables.set("EVERTURN_HOME", [places.home]);
     this.#variables.set("IFS", [" "]);
+    const { userHome } = places;
+    this.#expansion = { variables: this.#variables, userHome, saidBy: (script) => this.#says(script) };
   }
 
   text(text: string, depth: number): Judgement {
@@ -68,15 +74,15 @@ class Walk {
     if (command.type === "simple") return this.#simple(command.words, command.redirects, input);
     if (command.type === "loop") return this.#loop(command.name, command.values);
     if (command.type === "function") return worst([isBomb(command.name, command.body), this.#script(command.body)]);
-    const folders = [...this.#folders];
+    const folders = this.#folders;
     const found = [this.#script(command.body, input), ...command.redirects.map((one) => this.#redirect(one))];
     // Where a group in parentheses goes, it goes alone.
-    if (command.apart) this.#folders = folders;
+    if (command.apart) this.#stay(folders);
     return worst(found);
   }
 
   #loop(name: string, values: readonly Word[] | null): Judgement {
-    const texts = values?.map((value) => expand(value, this.#expansion())?.map(({ text }) => text) ?? null) ?? [null];
+    const texts = values?.map((value) => expand(value, this.#expansion)?.map(({ text }) => text) ?? null) ?? [null];
     this.#assign(name, texts.includes(null) ? null : texts.flatMap((one) => one ?? []));
     return worst((values ?? []).map((value) => this.#inside(value)));
   }
@@ -90,17 +96,17 @@ class Walk {
       if (assigned === null) break;
       found.push(this.#assignment(assigned.name, assigned.value));
     }
-    const expanded = words.slice(at).map((word) => expand(word, this.#expansion()));
+    const expanded = words.slice(at).map((word) => expand(word, this.#expansion));
     const args = expanded.flatMap((one) => one ?? []);
     const targets = redirects.filter(({ operator }) => operator.includes(">") && operator !== ">&");
     found.push(
       fills(
         args.map(({ text }) => text),
-        targets.flatMap(({ target }) => expandWhole(target, this.#expansion()) ?? []),
+        targets.flatMap(({ target }) => expandWhole(target, this.#expansion) ?? []),
       ),
     );
     if (expanded.includes(null)) found.push(dangerous("it has more words than can be judged"));
-    if (args.length > 0) found.push(this.#call(args, inputOf(redirects, input, this.#expansion())));
+    if (args.length > 0) found.push(this.#call(args, inputOf(redirects, input, this.#expansion)));
     return worst(found);
   }
 
@@ -115,9 +121,9 @@ class Walk {
   }
 
   #apart(script: Script): Judgement {
-    const folders = [...this.#folders];
+    const folders = this.#folders;
     const found = this.#script(script);
-    this.#folders = folders;
+    this.#stay(folders);
     return found;
   }
 
@@ -149,7 +155,7 @@ class Walk {
   /** What changes how the rest is read. */
   #builtin({ name, args }: Call): Judgement {
     if (name === "cd" || name === "pushd") this.#go(args.filter((arg) => !/^-[LPe@]+$/.test(arg)));
-    if (name === "popd") this.#folders.push(null);
+    if (name === "popd") this.#stay([...this.#folders, null]);
     if (name === "read" || name === "mapfile" || name === "readarray" || name === "getopts")
       for (const arg of args) if (/^[A-Za-z_]\w*$/.test(arg)) this.#assign(arg, null);
     if (!/^(?:export|declare|typeset|local|readonly|set|env)$/.test(name)) return plain;
@@ -165,14 +171,13 @@ class Walk {
   #go([target]: readonly string[]): void {
     const { userHome } = this.#places;
     const text = target ?? userHome ?? unknown;
-    if (text.includes(unknown) || text === "-" || /[*?[]/.test(text)) this.#folders.push(null);
-    else this.#folders.push(...this.#folders.map((from) => (from === null ? null : posix.resolve(from, text))));
-    this.#folders = [...new Set(this.#folders)];
-    if (this.#folders.length > 32) this.#folders = [null];
+    const isKnown = !(text.includes(unknown) || text === "-" || /[*?[]/.test(text));
+    const next = this.#folders.map((from) => (isKnown && from !== null ? posix.resolve(from, text) : null));
+    this.#stay([...this.#folders, ...next]);
   }
 
   #assignment(name: string, value: Word): Judgement {
-    return this.#assigned(name, expandWhole(value, this.#expansion()));
+    return this.#assigned(name, expandWhole(value, this.#expansion));
   }
 
   #assigned(name: string, values: readonly string[] | null): Judgement {
@@ -191,7 +196,7 @@ class Walk {
 
   #redirect({ operator, target }: Redirect): Judgement {
     if (operator === "<<" || operator === "<<<" || target.length === 0) return plain;
-    const texts = expandWhole(target, this.#expansion()) ?? [unknown];
+    const texts = expandWhole(target, this.#expansion) ?? [unknown];
     return worst(
       texts.map((text) => {
         if (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(text)) return plain;
@@ -208,8 +213,8 @@ class Walk {
       return last === undefined || isDownload ? { type: "pipe", isDownload } : this.#said(last, input);
     }
     const words = command.words.filter((word) => assignment(word) === null);
-    const texts = words.flatMap((word) => expand(word, this.#expansion())?.map(({ text }) => text) ?? [unknown]);
-    const heard = inputOf(command.redirects, input, this.#expansion());
+    const texts = words.flatMap((word) => expand(word, this.#expansion)?.map(({ text }) => text) ?? [unknown]);
+    const heard = inputOf(command.redirects, input, this.#expansion);
     const name = (texts[0] ?? "").replace(/^.*\//, "");
     if (texts.some((text) => downloads.test(text.replace(/^.*\//, "")))) return { type: "pipe", isDownload: true };
     if (name === "cat" && texts.length === 1) return heard;
@@ -218,10 +223,12 @@ class Walk {
     return { type: "pipe", isDownload: heard.type === "pipe" && heard.isDownload };
   }
 
-  #expansion(): Expansion {
-    const folders = this.#folders.filter((folder) => folder !== null);
-    const variables = new Map(this.#variables).set("PWD", folders.length < this.#folders.length ? null : folders);
-    return { variables, userHome: this.#places.userHome, saidBy: (script) => this.#says(script) };
+  /** Where it may be from now on; the variable says the same. */
+  #stay(folders: readonly (string | null)[]): void {
+    const unique = [...new Set(folders)];
+    this.#folders = unique.length > foldersMax ? [null] : unique;
+    const known = this.#folders.filter((folder) => folder !== null);
+    this.#variables.set("PWD", known.length < this.#folders.length ? null : known);
   }
 
   /** Only for what is plain to see. */

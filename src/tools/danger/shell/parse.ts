@@ -2,7 +2,7 @@
 // it decides what runs; the branches of conditions and loops are read as if each of them were taken.
 
 import type { Command, Pipeline, Redirect, Script, Word } from "./script.ts";
-import { Cursor, type Readers, Unreadable, readLines, readNumber, readQuoted, readWord } from "./words.ts";
+import { Cursor, type Readers, Unreadable, readLines, readNumber, readQuoted, readWord, textOf } from "./words.ts";
 
 /** Words that open, join or close something at the place of a command, and run nothing themselves. */
 const joining = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "time", "coproc"]);
@@ -17,7 +17,7 @@ export function readScript(text: string, depth = 0): Script {
 
 const readers: Readers = {
   inside: (cursor) => {
-    const reader = new Reader(new Cursor(cursor.text, cursor.depth + 1));
+    const reader = new Reader(new Cursor(cursor.text, cursor.depth + 1, cursor.tries));
     reader.cursor.at = cursor.at;
     const script = reader.list(")");
     cursor.at = reader.cursor.at;
@@ -75,7 +75,7 @@ class Reader {
     const commands: Command[] = [];
     for (;;) {
       this.#blank(commands.length > 0);
-      commands.push(...this.#command(closing));
+      commands.push(...this.cursor.deeper(() => this.#command(closing)));
       this.#blank(false);
       if (this.cursor.sees("||") || !this.cursor.takes("|")) break;
       // |& carries the errors along.
@@ -87,8 +87,8 @@ class Reader {
 
   /** Several where one word of the grammar makes several, as a loop and its first command do. */
   #command(closing: Closing): readonly Command[] {
-    if (this.cursor.takes("(("))
-      return [{ type: "simple", words: [[readNumber(this.cursor, readers)]], redirects: [] }];
+    const number = this.cursor.sees("((") ? readNumber(this.cursor, readers) : null;
+    if (number !== null) return [{ type: "simple", words: [[number]], redirects: [] }];
     if (this.cursor.takes("(")) return [this.#group(")", true)];
     for (;;) {
       const start = this.cursor.at;
@@ -171,7 +171,11 @@ class Reader {
 
   #function(name: string, closing: Closing): Command {
     this.#blank(true);
-    return { type: "function", name, body: [{ commands: this.#command(closing), background: false }] };
+    return {
+      type: "function",
+      name,
+      body: [{ commands: this.cursor.deeper(() => this.#command(closing)), background: false }],
+    };
   }
 
   /** [[ … ]], in which signs compare and join. */
@@ -222,7 +226,11 @@ class Reader {
   #loop(keyword: string): Command {
     this.cursor.at += keyword.length;
     this.#blank(false);
-    if (this.cursor.takes("((")) return { type: "simple", words: [[readNumber(this.cursor, readers)]], redirects: [] };
+    if (this.cursor.sees("((")) {
+      const steps = readNumber(this.cursor, readers);
+      if (steps === null) throw new Unreadable("what a loop is to compute cannot be read");
+      return { type: "simple", words: [[steps]], redirects: [] };
+    }
     const name = textOf(readWord(this.cursor, readers));
     this.#blank(true);
     if (!this.#seesWord("in")) return { type: "loop", name, values: null };
@@ -289,8 +297,3 @@ class Reader {
 const nothing: Command = { type: "simple", words: [], redirects: [] };
 /** Stands before the words of a condition, so that the first of them is not taken for a program. */
 const condition: Word = [{ type: "text", text: "[[", quoted: false }];
-
-/** The word as it is written, where it is only text. */
-function textOf(word: Word): string {
-  return word.map((part) => (part.type === "text" ? part.text : "")).join("");
-}

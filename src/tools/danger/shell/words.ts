@@ -11,11 +11,23 @@ export class Cursor {
   at = 0;
   /** How deep scripts are inside of each other. */
   readonly depth: number;
+  /** What may still be tried: a number may turn out to be a script, and then both readings have been made. */
+  readonly tries: { left: number };
+  #inner = 0;
 
-  constructor(text: string, depth: number) {
+  constructor(text: string, depth: number, tries: { left: number } = { left: 1_000 }) {
     if (depth > 12) throw new Unreadable("scripts inside of scripts go too deep");
     this.text = text;
     this.depth = depth;
+    this.tries = tries;
+  }
+
+  /** Reads something that may hold more of its own kind. */
+  deeper<T>(read: () => T): T {
+    if (++this.#inner > 40) throw new Unreadable("its parts are too deep inside of each other");
+    const result = read();
+    this.#inner -= 1;
+    return result;
   }
 
   get next(): string {
@@ -126,7 +138,8 @@ export function readQuoted(cursor: Cursor, readers: Readers, closing: '"' | "" |
 
 function readDollar(cursor: Cursor, readers: Readers, quoted: boolean): readonly Part[] {
   if (cursor.takes("`")) return [{ type: "script", script: backticks(cursor, readers), as: "text", quoted }];
-  if (cursor.takes("$((") || cursor.takes("$[")) return [readNumber(cursor, readers)];
+  const number = cursor.sees("$((") || cursor.sees("$[") ? readNumber(cursor, readers) : null;
+  if (number !== null) return [number];
   if (cursor.takes("$(")) return [{ type: "script", script: readers.inside(cursor, ")"), as: "text", quoted }];
   if (cursor.takes("${")) return [readBraces(cursor, readers, quoted)];
   if (!quoted && cursor.takes("$'")) return [{ type: "text", text: ansi(cursor), quoted: true }];
@@ -150,22 +163,36 @@ function backticks(cursor: Cursor, readers: Readers): Script {
   return readers.whole(text, cursor.depth + 1);
 }
 
-/** Scripts may hide in what is computed. */
-export function readNumber(cursor: Cursor, readers: Readers): Part {
-  let open = cursor.text[cursor.at - 1] === "[" ? 1 : 2;
-  const [opening, closing] = open === 1 ? ["[", "]"] : ["(", ")"];
+/**
+ * What is computed, $((…)), $[…] or ((…)); scripts may hide in it. Null, with nothing taken, when it is none: a script in
+ * parentheses at the beginning of another looks the same at first.
+ */
+export function readNumber(cursor: Cursor, readers: Readers): Part | null {
+  if (--cursor.tries.left < 0) throw new Unreadable("too much is to be computed");
+  const start = cursor.at;
+  const opened = /^\$?(?:\(\(|\[)/.exec(cursor.text.slice(start, start + 3))?.[0] ?? "";
+  const [opening, closing] = opened.endsWith("[") ? ["[", "]"] : ["(", ")"];
   const inner: Part[] = [];
-  while (open > 0) {
-    if (cursor.isDone) throw new Unreadable("what is to be computed does not end");
+  let open = opening === "[" ? 1 : 2;
+  let text = "";
+  cursor.at += opened.length;
+  while (open > 0 && !cursor.isDone) {
     if (cursor.next === "$" || cursor.next === "`") {
-      inner.push(...readDollar(cursor, readers, true));
+      inner.push(...cursor.deeper(() => readDollar(cursor, readers, true)));
+      text += "1";
       continue;
     }
     if (cursor.next === opening) open += 1;
     if (cursor.next === closing) open -= 1;
+    text += cursor.next;
     cursor.at += 1;
   }
-  return { type: "number", inner };
+  // Two words beside each other are no sum, nor are options and paths; and both parentheses close together.
+  const isWords = /[\w)]\s+[\w(]|^\s*[/*%.~]|\s--?[A-Za-z]|[/*%+&|<>=-]\s*\)\)$/.test(text);
+  const isNumber = open === 0 && (opening === "[" || text.endsWith("))")) && !isWords;
+  if (isNumber) return { type: "number", inner };
+  cursor.at = start;
+  return null;
 }
 
 function readBraces(cursor: Cursor, readers: Readers, quoted: boolean): Part {
@@ -179,7 +206,12 @@ function readBraces(cursor: Cursor, readers: Readers, quoted: boolean): Part {
   cursor.at += name.length;
   if (cursor.takes("}")) return { type: "variable", name, quoted, inner: [] };
   // With a change to its value, what it becomes is not followed: the name is one that nobody has.
-  return { type: "variable", name: `${name} changed`, quoted, inner: readQuoted(cursor, readers, "}") };
+  return {
+    type: "variable",
+    name: `${name} changed`,
+    quoted,
+    inner: cursor.deeper(() => readQuoted(cursor, readers, "}")),
+  };
 }
 
 const letters: Readonly<Record<string, string>> = {
@@ -223,4 +255,9 @@ export function readLines(cursor: Cursor, ending: string, tabs: boolean): string
     if (line === ending) return lines.join("\n");
     lines.push(line);
   }
+}
+
+/** The word as it is written, where it is only text. */
+export function textOf(word: Word): string {
+  return word.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
