@@ -39,6 +39,7 @@ async function serving(t: TestContext, settings: string) {
     machine,
     lives,
     begun,
+    stops: () => lines("stops"),
     finish: () => writeFileSync(join(home, "workspace", "go"), ""),
     another: (n: number) => until(lives, (all) => all.length >= n, `life ${n} begins`),
     result: () =>
@@ -60,6 +61,7 @@ test("a command survives `systemctl restart` and the death of its service, and t
   await one.another(2);
   await one.machine.must(["systemctl", "kill", "--signal=KILL", "--kill-who=main", "jobs-life"]);
   await one.another(3);
+  assert.deepEqual(one.stops(), ["0"], "it saw that it comes back");
   one.finish();
   const result = await one.result();
   assert.ok(result?.type === "ok", JSON.stringify(result));
@@ -67,6 +69,19 @@ test("a command survives `systemctl restart` and the death of its service, and t
   assert.equal(one.begun(), 1);
   const scopes = await one.machine.must(["systemctl", "list-units", "--all", "--plain", "--no-legend", "everturn-*"]);
   assert.equal(scopes, "", "nothing is left of its scope");
+});
+
+test("`systemctl stop` ends it, and the next start is told so", async (t) => {
+  const one = await serving(t, "");
+  await one.machine.must(["systemctl", "stop", "jobs-life"]);
+  assert.deepEqual(one.stops(), ["1"]);
+  const scopes = await one.machine.must(["systemctl", "list-units", "--all", "--plain", "--no-legend", "everturn-*"]);
+  assert.equal(scopes, "", "nothing of it is left");
+  await one.machine.must(["systemctl", "start", "jobs-life"]);
+  const result = await one.result();
+  assert.ok(result?.type === "ok", JSON.stringify(result));
+  assert.match(String(result.output), /^\[killed .* \(the gateway was stopped\)/);
+  assert.equal(one.begun(), 1);
 });
 
 test("where systemd refuses a scope it runs inside, and its end with the service is not known", async (t) => {

@@ -8,7 +8,7 @@ import type { JobEnd } from "../../ports/jobs.ts";
 import { killTree } from "../ending.ts";
 import { isAlive } from "../identity.ts";
 import { replaceFile } from "../files/draft.ts";
-import { isJobId, readAsked, readClaim, readEnd, readGroup, readJob, voidClaim, writeAsked } from "./folder.ts";
+import { isHeld, isJobId, readAsked, readClaim, readEnd, readGroup, readJob, voidClaim, writeAsked } from "./folder.ts";
 import { markedProcesses } from "./marked.ts";
 import { readOutput } from "./output.ts";
 
@@ -61,6 +61,13 @@ export async function endJobs(folder: string, why: string): Promise<number> {
   const count = ended.filter(Boolean).length + new Set(strays.map((one) => one.job)).size;
   await until(() => strays.every(({ pid }) => !isAlive({ pid, startTime: null })), goneMs);
   return count;
+}
+
+/** How many jobs of a home somebody sees to at this moment. */
+export async function runningIn(folder: string): Promise<number> {
+  const ids = (await namesIn(folder)).filter(isJobId);
+  const held = ids.map(async (id) => (await readEnd(join(folder, id))) === null && (await isHeld(join(folder, id))));
+  return (await Promise.all(held)).filter(Boolean).length;
 }
 
 /** The holder could not say so itself. */

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { holderFile } from "./holder.ts";
 import { markIn } from "./marked.ts";
 import { headBytes, pieceBytes, pieceOf, stretch } from "./output.ts";
+import { comesBack, isRestartIn } from "./returning.ts";
 import { dwellingOf, scopeCommand } from "./scope.ts";
 import { keepBytes, keepMax, keepMs, outdated } from "./tidy.ts";
 
@@ -88,4 +89,23 @@ test("the holder is found from the sources and from the bundle", () => {
   assert.equal(holderFile(join(root, "dist")), join(root, "bin", "hold.js"));
   assert.equal(holderFile(), join(root, "bin", "hold.js"));
   assert.throws(() => holderFile("/nowhere/at/all"), /install it again/);
+});
+
+test("a restart that systemd makes is known from its list, and from nothing else", async () => {
+  const unit = { name: "everturn.service", scope: "system" } as const;
+  const list = "100 other.service restart waiting\n101 everturn.service restart running\n";
+  assert.equal(isRestartIn(list, unit), true);
+  assert.equal(isRestartIn(list, { ...unit, name: "everturn-2.service" }), false);
+  assert.equal(isRestartIn("101 everturn.service stop running", unit), false);
+  assert.equal(isRestartIn("", unit), false);
+  const found = () => Promise.resolve(unit);
+  assert.equal(await comesBack(() => Promise.resolve({ code: 0, out: list, err: "" }), found), true);
+  assert.equal(await comesBack(() => Promise.resolve({ code: null, out: list, err: "" }), found), false);
+  assert.equal(
+    await comesBack(
+      () => assert.fail("not asked"),
+      () => Promise.resolve(null),
+    ),
+    false,
+  );
 });

@@ -47,7 +47,7 @@ const askMs = 5_000;
 
 /** Whether we may have scopes; asked for real, because only the answer tells. */
 export async function findDwelling(run: Run = runProgram, platform = process.platform): Promise<Dwelling> {
-  const unit = platform === "linux" ? unitFromCgroup(await ownCgroup()) : null;
+  const unit = await ownUnit(platform);
   if (unit === null) return dwellingOf({ platform, unit, refusal: null });
   const [program = "", ...words] = scopeCommand(unit, `everturn-try-${process.pid}-${Date.now().toString(36)}`);
   const answer = await run(program, [...words, "true"], askMs);
@@ -55,11 +55,13 @@ export async function findDwelling(run: Run = runProgram, platform = process.pla
   return dwellingOf({ platform, unit, refusal });
 }
 
-async function ownCgroup(): Promise<string> {
+/** The service that this process belongs to; null when it is none of systemd's. */
+export async function ownUnit(platform = process.platform): Promise<Unit | null> {
+  if (platform !== "linux") return null;
   try {
-    return await readFile("/proc/self/cgroup", "utf8");
+    return unitFromCgroup(await readFile("/proc/self/cgroup", "utf8"));
   } catch (error) {
-    if (error instanceof Error && "code" in error) return "";
+    if (error instanceof Error && "code" in error) return null;
     throw error;
   }
 }

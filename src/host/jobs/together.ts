@@ -9,9 +9,18 @@ export function withJobs(processes: Processes, folder: string): Processes {
     async killAll(which) {
       const others = processes.killAll(which);
       if (which !== "all" || !existsSync(folder)) return others;
-      const { endJobs } = await import("./end.ts");
-      const [killed, ended] = await Promise.all([others, endJobs(folder, "the gateway was stopped")]);
+      const [killed, ended] = await Promise.all([others, endUnlessBack(folder)]);
       return killed + ended;
     },
   };
+}
+
+/** systemd says whether the service comes back; it is asked only when there is something to spare. */
+async function endUnlessBack(folder: string): Promise<number> {
+  const { endJobs, runningIn } = await import("./end.ts");
+  if ((await runningIn(folder)) > 0) {
+    const { comesBack } = await import("./returning.ts");
+    if (await comesBack()) return 0;
+  }
+  return endJobs(folder, "the gateway was stopped");
 }
