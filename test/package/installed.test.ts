@@ -55,6 +55,7 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
         "bin/hold.js",
         "dist/main.js",
         "dist/writer.js",
+        "dist/seeker.js",
         "dist/page/page.js",
         "dist/licenses.txt",
       ])

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
@@ -106,6 +115,15 @@ describe("blobs", () => {
     await assert.rejects(blobs.read(digest), { name: "Fault", code: "store-failed", message: /is damaged/ });
     await blobs.put(text, as);
     assert.deepEqual(Buffer.from(await blobs.read(digest)), text);
+  });
+
+  test("what a death left half written goes a day later, not sooner", async (t) => {
+    const folder = aFolder(t);
+    await openBlobs(folder).put(text, as);
+    for (const name of ["old.tmp", "new.tmp"]) writeFileSync(join(folder, name), "half");
+    utimesSync(join(folder, "old.tmp"), 1, 1);
+    await openBlobs(folder).put(text, as);
+    assert.deepEqual(filesIn(folder).toSorted(), [digest, "new.tmp"].toSorted());
   });
 
   test("a folder that may not be used is told", async (t) => {

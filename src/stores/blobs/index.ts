@@ -2,22 +2,24 @@
 // kept once, a repeat is harmless and damage is seen. What `put` gave back is on the disk.
 
 import { createHash, randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 
 export type BlobLimits = { readonly bytesMax: number };
+const abandonedMs = 24 * 3_600_000;
 export const blobLimits: BlobLimits = { bytesMax: 50_000_000 };
 
 /** Makes the folder when something is put into it for the first time. */
 export function openBlobs(folder: string, limits: BlobLimits = blobLimits): Blobs {
   const path = (blob: string): string => placeOf(folder, blob);
+  const tidy = once(() => dropAbandoned(folder));
   return {
     path,
     put: (content, as) =>
-      keep(folder, content, limits).then(
+      keep(folder, content, limits, tidy).then(
         ({ blob, bytes }): FileRef => ({ name: safeName(as.name), mime: safeMime(as.mime), blob, bytes }),
       ),
     async read(blob) {
@@ -40,10 +42,12 @@ async function keep(
   folder: string,
   content: Uint8Array | AsyncIterable<Uint8Array>,
   limits: BlobLimits,
+  tidy: () => Promise<void>,
 ): Promise<{ readonly blob: string; readonly bytes: number }> {
   const draft = join(folder, `${randomUUID()}.tmp`);
   try {
     await makeFolder(folder);
+    await tidy();
     const kept = await written(draft, content, limits);
     await moveInto(draft, placeOf(folder, kept.blob));
     return kept;
@@ -82,6 +86,32 @@ async function moveInto(draft: string, place: string): Promise<void> {
   await makeFolder(dirname(place));
   await rename(draft, place);
   await syncFolder(dirname(place));
+}
+
+/** What a death left half written. Nobody writes for that long, not even another process. */
+async function dropAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith(".tmp")) continue;
+    const draft = join(folder, name);
+    // Whose work is done meanwhile has taken its draft away.
+    const found = await stat(draft).catch((error: unknown) => {
+      if (codeOf(error) === "ENOENT") return null;
+      throw error;
+    });
+    if (found !== null && found.mtimeMs < Date.now() - abandonedMs) await rm(draft, { force: true });
+  }
+}
+
+/** What failed is tried again by whoever comes next. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = null;
+      throw error;
+    });
+    return done;
+  };
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -115,6 +115,26 @@ describe("search_files", () => {
     chmodSync(join(room.workspace, "closed"), 0o700);
   });
 
+  test("many at once each get their answer", { timeout: 60_000 }, async (t) => {
+    const room = filled(aRoom(t));
+    const tool = searchFilesTool(room);
+    const results = await Promise.all(
+      ["one", "two w", "three", "nothing", "Two ="].map((pattern) =>
+        tool.run({ pattern, glob: "*.t*" }, aToolContext()),
+      ),
+    );
+    assert.deepEqual(
+      results.map((one) => (one.type === "ok" ? one.output : one)),
+      [
+        "a.txt:1: one",
+        "a.txt:2: two words",
+        "a.txt:3: three",
+        "src/deep/c.ts:1: nothing",
+        "src/b.ts:1: const Two = 2;",
+      ],
+    );
+  });
+
   test("not more than somebody can read", async (t) => {
     const room = aRoom(t);
     room.put("many", "x\n".repeat(80));

@@ -11,6 +11,7 @@ import { looksBinary, readWhole } from "../content.ts";
 import { globPattern } from "./glob.ts";
 import { type Place, shownIn } from "../place.ts";
 import { type Room, placesOf, usedPlace, vetPath } from "../room.ts";
+import { turnstile } from "../turns.ts";
 import { type Seeker, startSeeker } from "./seek.ts";
 import { linePattern } from "./seeker.ts";
 import { type Folder, walk } from "./walk.ts";
@@ -24,6 +25,9 @@ const limits = {
   ms: 20_000,
 } as const;
 
+/** Searches at the same time: each has a thread of its own. */
+const seats = 2;
+
 type Search = {
   readonly room: Room;
   readonly places: Places;
@@ -36,6 +40,8 @@ type Search = {
 };
 
 export function searchFilesTool(room: Room, msMax: number = limits.ms): Tool {
+  const inTurn = turnstile();
+  let seat = 0;
   return define({
     name: "search_files",
     description:
@@ -64,22 +70,16 @@ export function searchFilesTool(room: Room, msMax: number = limits.ms): Tool {
       if (wrong !== null) return failed(wrong);
       const root = await usedPlace(room, path, "read");
       const isFile = !(await stat(root.real)).isDirectory();
-      const over = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);
-      await using seeker = startSeeker({ glob, pattern, ignoreCase }, over);
-      const seen = { files: 0, bytes: 0, secret: 0, large: 0, early: null };
-      const found: string[] = [];
-      const search: Search = {
-        room,
-        places: await placesOf(room),
-        root,
-        seeker,
-        isContent: pattern !== null,
-        found,
-        seen,
-      };
-      await searched(search, isFile);
-      signal.throwIfAborted();
-      return ok(report(search));
+      return inTurn(`seat ${seat++ % seats}`, async () => {
+        const over = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);
+        await using seeker = startSeeker({ glob, pattern, ignoreCase }, over);
+        const seen = { files: 0, bytes: 0, secret: 0, large: 0, early: null };
+        const [isContent, places] = [pattern !== null, await placesOf(room)];
+        const search: Search = { room, places, root, seeker, isContent, found: [], seen };
+        await searched(search, isFile);
+        signal.throwIfAborted();
+        return ok(report(search));
+      });
     },
   });
 }
