@@ -5,12 +5,15 @@ import { test } from "node:test";
 import { anInbound } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import {
+  type CallAsked,
   type Entry,
   type NextAction,
   type ToolCall,
   type ToolEffect,
+  dangling,
   decideNext,
   diedOfIt,
+  isFromOutside,
   madeProgress,
 } from "./journal.ts";
 
@@ -29,8 +32,20 @@ const ended = (id: string): Entry => ({ type: "tool-ended", call: id, result: { 
 const unknown = (id: string): Entry => ({ type: "tool-ended", call: id, result: { type: "unknown", why: "died" } });
 const asked = (question: string): Entry => ({ type: "asked", question, text: "which?", choices: ["a", "b"] });
 const answered = (question: string, choice: string | null): Entry => ({ type: "answered", question, choice });
+const callAsked = (id: string, question: string, more: Partial<CallAsked> = {}): CallAsked => ({
+  type: "call-asked",
+  question,
+  call: id,
+  kind: "approval",
+  text: "may I?",
+  choices: ["approve", "deny"],
+  bound: "b1",
+  subject: null,
+  ...more,
+});
 const joined: Entry = { type: "joined", message: anInbound("and another thing") };
 const resumed: Entry = { type: "resumed", attempt: 2 };
+const compacted: Entry = { type: "compacted", summary: "so far", entries: 1, upTo: 3 };
 
 type NextCase = {
   readonly name: string;
@@ -210,6 +225,173 @@ table(
   check,
 );
 
+const yes = answered("q1", "approve");
+const goesOn = (id: string, tool: string, ask: CallAsked, answer: Entry): NextAction => {
+  if (answer.type !== "answered") throw new Error("not an answer");
+  return { type: "answered-call", call: call(id, tool), asked: ask, answer };
+};
+const pures = (...ids: string[]): NextAction => ({
+  type: "call",
+  calls: ids.map((id) => ({ call: call(id, "pure"), mode: "first" as const })),
+});
+const middle = said("", [call("1", "pure"), call("2", "once"), call("3", "pure")]);
+const inRow = said("", [call("1", "pure"), call("2", "pure"), call("3", "pure"), call("4", "pure")]);
+
+table(
+  "next: calls that ask",
+  [
+    ...effects.flatMap((effect): NextCase[] => {
+      const wanted = said("", [call("1", effect)]);
+      const ask = callAsked("1", "q1");
+      return [
+        { name: `${effect}, asked → wait`, journal: [wanted, ask], gives: { type: "wait", question: "q1" } },
+        {
+          name: `${effect}, asked and resumed → wait`,
+          journal: [wanted, ask, resumed],
+          gives: { type: "wait", question: "q1" },
+        },
+        {
+          name: `${effect}, answered → goes on with it`,
+          journal: [wanted, ask, yes],
+          gives: goesOn("1", effect, ask, yes),
+        },
+        {
+          name: `${effect}, answered, then died before it was begun → goes on with it`,
+          journal: [wanted, ask, yes, resumed],
+          gives: goesOn("1", effect, ask, yes),
+        },
+        {
+          name: `${effect}, denied → goes on with that`,
+          journal: [wanted, ask, answered("q1", "deny")],
+          gives: goesOn("1", effect, ask, answered("q1", "deny")),
+        },
+        {
+          name: `${effect}, nobody answered → goes on with that`,
+          journal: [wanted, ask, answered("q1", null)],
+          gives: goesOn("1", effect, ask, answered("q1", null)),
+        },
+        {
+          name: `${effect}, allowed and begun in this life → first`,
+          journal: [wanted, ask, yes, begun("1", effect)],
+          here: ["1"],
+          gives: one("1", effect, "first"),
+        },
+        {
+          name: `${effect}, allowed and begun in another life → by its effect`,
+          journal: [wanted, ask, yes, begun("1", effect), resumed],
+          gives: afterDeath[effect],
+        },
+        {
+          name: `${effect}, allowed and ended → step`,
+          journal: [wanted, ask, yes, ended("1")],
+          gives: { type: "step" },
+        },
+      ];
+    }),
+    {
+      name: "asked again → only the latest question counts",
+      journal: [said("", [call("1", "once")]), callAsked("1", "q1"), yes, callAsked("1", "q2", { bound: "b2" })],
+      gives: { type: "wait", question: "q2" },
+    },
+    {
+      name: "asked again and answered → with the latest question",
+      journal: [
+        said("", [call("1", "once")]),
+        callAsked("1", "q1"),
+        yes,
+        callAsked("1", "q2", { bound: "b2" }),
+        answered("q2", "deny"),
+      ],
+      gives: goesOn("1", "once", callAsked("1", "q2", { bound: "b2" }), answered("q2", "deny")),
+    },
+    {
+      name: "the answer to another question is none",
+      journal: [said("", [call("1", "once")]), callAsked("1", "q2"), yes],
+      gives: { type: "wait", question: "q2" },
+    },
+    {
+      name: "a question about the same id in an earlier step is none",
+      journal: [
+        said("", [call("1", "once")]),
+        callAsked("1", "q1"),
+        yes,
+        begun("1", "once"),
+        ended("1"),
+        said("", [call("1", "once")]),
+      ],
+      gives: one("1", "once", "first"),
+    },
+    { name: "in the middle: what is before it runs first", journal: [middle], gives: pures("1") },
+    {
+      name: "in the middle: asked → wait, though a pure one is open behind it",
+      journal: [middle, ended("1"), callAsked("2", "q1")],
+      gives: { type: "wait", question: "q1" },
+    },
+    {
+      name: "in the middle: denied and ended → what is behind it",
+      journal: [middle, ended("1"), callAsked("2", "q1"), answered("q1", "deny"), ended("2")],
+      gives: pures("3"),
+    },
+    {
+      name: "pure calls run together up to the one that has asked",
+      journal: [inRow, callAsked("3", "q1"), yes],
+      gives: pures("1", "2"),
+    },
+    {
+      name: "the one that has asked goes on alone",
+      journal: [inRow, callAsked("3", "q1"), yes, ended("1"), ended("2")],
+      gives: goesOn("3", "pure", callAsked("3", "q1"), yes),
+    },
+    { name: "a summary is no step of its own", journal: [said("thinking"), compacted], gives: { type: "step" } },
+    { name: "a summary before anything was said → step", journal: [compacted], gives: { type: "step" } },
+    {
+      name: "joined while it waits → wait",
+      journal: [said("", [call("1", "once")]), callAsked("1", "q1"), joined],
+      gives: { type: "wait", question: "q1" },
+    },
+  ] satisfies NextCase[],
+  check,
+);
+
+table(
+  "calls without a result",
+  [
+    { name: "nothing said", journal: [], gives: [] },
+    { name: "no calls", journal: [said("x")], gives: [] },
+    { name: "not begun", journal: [said("", [call("1", "once")])], gives: [["1", null]] },
+    { name: "begun", journal: [said("", [call("1", "once")]), begun("1", "once")], gives: [["1", "once"]] },
+    { name: "asked about", journal: [said("", [call("1", "once")]), callAsked("1", "q1"), yes], gives: [["1", null]] },
+    {
+      name: "some ended",
+      journal: [middle, ended("1"), begun("2", "once")],
+      gives: [
+        ["2", "once"],
+        ["3", null],
+      ],
+    },
+    { name: "of the last step only", journal: [middle, said("y")], gives: [] },
+    { name: "a question of the agent", journal: [middle, asked("q1")], gives: [] },
+  ] satisfies { name: string; journal: Entry[]; gives: (readonly [string, ToolEffect | null])[] }[],
+  ({ journal, gives }) => {
+    assert.deepEqual(
+      dangling(journal).map(({ call: { call: id }, effect }) => [id, effect]),
+      gives,
+    );
+  },
+);
+
+const fromOutside: Entry = { type: "tool-ended", call: "1", result: { type: "ok", output: "x", outside: true } };
+table(
+  "words of strangers in the turn",
+  [
+    { name: "none", journal: [said("", [call("1", "pure")]), ended("1")], gives: false },
+    { name: "in the last result", journal: [said("", [call("1", "pure")]), fromOutside], gives: true },
+    { name: "in an earlier step", journal: [fromOutside, said("", [call("1", "pure")]), ended("1")], gives: true },
+    { name: "summed up since", journal: [fromOutside, compacted, said("x")], gives: true },
+  ],
+  ({ journal, gives }) => assert.equal(isFromOutside(journal), gives),
+);
+
 function check({ journal, here, gives }: NextCase): void {
   assert.deepEqual(decideNext(journal, effectOf, new Set(here ?? [])), gives);
 }
@@ -230,6 +412,18 @@ table(
     { name: "a beginning is none", journal: [resumed, begun("1", "once")], gives: false },
     { name: "a recovered unknown is none", journal: [resumed, unknown("1")], gives: false },
     { name: "a joined message is none", journal: [resumed, joined], gives: false },
+    { name: "a summary is one", journal: [resumed, compacted], gives: true },
+    { name: "a call that asks is none", journal: [resumed, callAsked("1", "q1")], gives: false },
+    {
+      name: "an answer is a new start",
+      journal: [said("", [call("1", "once")]), callAsked("1", "q1"), yes],
+      gives: false,
+    },
+    {
+      name: "a result after an answer is one",
+      journal: [said("", [call("1", "once")]), callAsked("1", "q1"), yes, begun("1", "once"), ended("1")],
+      gives: true,
+    },
     { name: "an answer from the user is none", journal: [resumed, answered("q1", "a")], gives: false },
   ] satisfies { name: string; journal: Entry[]; gives: boolean }[],
   ({ journal, gives }) => {
@@ -305,6 +499,16 @@ table(
     {
       name: "interrupted by a restart, which is no death",
       journal: [using("once", "x"), begunOnce, restart, unknown("1"), using("once", "x"), begunOnce],
+      gives: false,
+    },
+    {
+      name: "in a call that was allowed and leaves no trace of its beginning",
+      journal: [using("pure", "x"), callAsked("1", "q1"), yes, crash],
+      gives: true,
+    },
+    {
+      name: "waiting for leave is no call",
+      journal: [using("once", "x"), begunOnce, crash, unknown("1"), using("once", "x"), callAsked("1", "q1")],
       gives: false,
     },
     { name: "not in a call now", journal: [using("once", "x"), begunOnce, crash, unknown("1")], gives: false },

@@ -124,7 +124,8 @@ export function decideNext(
     if (begun.effect === "once") return { type: "give-up", call: first };
     return { type: "call", calls: [{ call: first, mode: begun.effect === "checkable" ? "check" : "again" }] };
   }
-  const asked = begun === undefined ? lastAsked(since, first.call) : undefined;
+  if (begun !== undefined) return { type: "call", calls: [{ call: first, mode: "first" }] };
+  const asked = lastAsked(since, first.call);
   if (asked !== undefined) return afterAsking(since, first, asked);
   if (effectOf(first.tool) !== "pure") return { type: "call", calls: [{ call: first, mode: "first" }] };
   const isFree = (call: ToolCall) => effectOf(call.tool) === "pure" && lastAsked(since, call.call) === undefined;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { anInbound, turnId } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import type { Body } from "./message.ts";
-import { type OpenQuestion, type Route, commands, nearest, readCommand, route } from "./route.ts";
+import { type OpenQuestion, type Route, commands, decided, nearest, readCommand, route } from "./route.ts";
 
 const text = (words: string): Body => ({ kind: "text", text: words, files: [] });
 const command = (name: keyof typeof commands, rest = ""): Route => ({ type: "command", name, rest });
@@ -138,6 +138,105 @@ table(
     { name: "a timer is no answer", body: { kind: "timer", timer: "x", text: "Tea" }, open: [first], gives: turn },
   ] satisfies RouteCase[],
   check,
+);
+
+const leave: OpenQuestion = {
+  turn: turnId("t3"),
+  question: "q3",
+  kind: "approval",
+  text: "may I?",
+  choices: ["approve", "always", "deny"],
+};
+const leaveOnce: OpenQuestion = { ...leave, choices: ["approve", "deny"] };
+const decidedAs = (choice: string): Route => ({ type: "answer", turn: turnId("t3"), question: "q3", choice });
+const pressed = (choice: string): Body => ({ kind: "answer", question: "q3", choice });
+const file = { name: "a.txt", mime: "text/plain", blob: "x", bytes: 1 };
+
+table(
+  "route: leave to do something",
+  [
+    { name: "pressed", body: pressed("approve"), open: [leave], gives: decidedAs("approve") },
+    { name: "always, pressed", body: pressed("always"), open: [leave], gives: decidedAs("always") },
+    {
+      name: "denied with words",
+      body: pressed("deny: not on a Friday"),
+      open: [leave],
+      gives: decidedAs("deny: not on a Friday"),
+    },
+    {
+      name: "pressed, with something that decides nothing",
+      body: pressed("perhaps"),
+      open: [leave],
+      gives: { type: "no-decision", choices: ["approve", "always", "deny"] },
+    },
+    {
+      name: "always, where that is not possible, is once",
+      body: pressed("always"),
+      open: [leaveOnce],
+      gives: decidedAs("approve"),
+    },
+    { name: "yes, typed", body: text(" Yes "), open: [leave], gives: decidedAs("approve") },
+    { name: "no, typed", body: text("no"), open: [leave], gives: decidedAs("deny") },
+    { name: "by number", body: text("2"), open: [leave], gives: decidedAs("always") },
+    { name: "by number among fewer choices", body: text("2"), open: [leaveOnce], gives: decidedAs("deny") },
+    { name: "a number too high is a message", body: text("3"), open: [leaveOnce], gives: turn },
+    { name: "other words are a message", body: text("yes, but first show me the file"), open: [leave], gives: turn },
+    { name: "a file is a message", body: { kind: "text", text: "ok", files: [file] }, open: [leave], gives: turn },
+    { name: "other words answer an older question", body: text("Tea"), open: [first, leave], gives: chose("Tea") },
+    {
+      name: "a clear word decides before an older question",
+      body: text("ok"),
+      open: [first, leave],
+      gives: decidedAs("approve"),
+    },
+    { name: "a newer question takes the words", body: text("yes"), open: [leave, first], gives: chose("yes") },
+    { name: "a timer decides nothing", body: { kind: "timer", timer: "x", text: "yes" }, open: [leave], gives: turn },
+  ] satisfies RouteCase[],
+  check,
+);
+
+const other: OpenQuestion = { ...leave, turn: turnId("t4"), question: "q4" };
+table(
+  "/approve and /deny",
+  [
+    { name: "nothing waits", word: "approve", rest: "", open: [], gives: null },
+    { name: "only a question waits", word: "deny", rest: "", open: [first], gives: null },
+    { name: "the only one", word: "approve", rest: "", open: [leave], gives: ["q3", "approve", 0] },
+    { name: "the newest of several", word: "approve", rest: "", open: [leave, other], gives: ["q4", "approve", 1] },
+    {
+      name: "also behind a newer question",
+      word: "approve",
+      rest: "",
+      open: [leave, second],
+      gives: ["q3", "approve", 0],
+    },
+    { name: "always", word: "approve", rest: " ALWAYS ", open: [leave], gives: ["q3", "always", 0] },
+    {
+      name: "always where only once is possible",
+      word: "approve",
+      rest: "always",
+      open: [leaveOnce],
+      gives: ["q3", "approve", 0],
+    },
+    { name: "denied", word: "deny", rest: "", open: [leave], gives: ["q3", "deny", 0] },
+    {
+      name: "denied with words",
+      word: "deny",
+      rest: " use git mv ",
+      open: [leave],
+      gives: ["q3", "deny: use git mv", 0],
+    },
+  ] as readonly {
+    name: string;
+    word: "approve" | "deny";
+    rest: string;
+    open: readonly OpenQuestion[];
+    gives: readonly [string, string, number] | null;
+  }[],
+  ({ word, rest, open, gives }) => {
+    const found = decided(word, rest, open);
+    assert.deepEqual(found === null ? null : [found.answer.question, found.answer.choice, found.others], gives);
+  },
 );
 
 table(

@@ -6,6 +6,7 @@ import type { ToolEffect } from "../core/journal.ts";
 import { type Inbound, textOf } from "../core/message.ts";
 import type { Agent, AgentJob, Step } from "../ports/agent.ts";
 import type { Tool } from "../ports/tool.ts";
+import { asking, askingTools, inquiring, wishing } from "./asking.ts";
 import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
 import type { Dice } from "./time.ts";
@@ -19,6 +20,12 @@ export const acts = [
   "once",
   "ask",
   "remind",
+  "approve",
+  "approve-changed",
+  "deny",
+  "inquire",
+  "wish",
+  "compact",
   "fail",
   "hang",
   "die",
@@ -31,6 +38,9 @@ export const acts = [
  */
 export type Act = (typeof acts)[number];
 
+/** What its user has to answer. */
+export const waits: ReadonlySet<Act> = new Set<Act>(["ask", "approve", "approve-changed", "deny", "inquire"]);
+
 /** What brings the process down. */
 export const deadly: ReadonlySet<Act> = new Set<Act>(["die", "bomb", "bomb-again"]);
 
@@ -38,6 +48,8 @@ export const deadly: ReadonlySet<Act> = new Set<Act>(["die", "bomb", "bomb-again
 export type Effects = {
   /** How often each call really happened, by key. */
   readonly happened: Map<string, number>;
+  /** What has become of a thing that a call is about, by the call's place. */
+  readonly versions: Map<string, number>;
   /** Steps that hang or fail do so once. */
   readonly tripped: Set<string>;
   /** A frozen life that was taken over may still do what it was about to do; nobody can prevent that. */
@@ -61,22 +73,20 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
   return {
     tools: [
       ...(["pure", "keyed", "checkable", "once"] as const).map((effect) => tool(effect, life, store, effects, chances)),
+      ...askingTools.map((name) => asking(name, life, store, effects, chances)),
+      inquiring(life, effects, chances),
+      wishing(life, chances),
       bomb("bomb", "once", life, effects),
       bomb("bomb-again", "pure", life, effects),
     ],
     async step(job) {
       await life.pass(chances.between(1, 30));
       const { name, list } = read(job.input);
-      const done = job.journal.filter((entry) => entry.type === "said" || entry.type === "asked").length;
+      const done = job.journal.filter(({ type }) => type === "said" || type === "asked" || type === "compacted").length;
       const act = list[done];
-      if (act === undefined)
-        return {
-          type: "said",
-          text: `${answerTo(name)}${joined(job)}${name.endsWith("L") ? `||${name} part 2||${name} part 3` : ""}`,
-          calls: [],
-          final: true,
-        };
-      return perform(act, job, `${job.turn}:${done}`);
+      if (act !== undefined) return paid(await perform(act, job, `${job.turn}:${done}`), done);
+      const parts = name.endsWith("L") ? `||${name} part 2||${name} part 3` : "";
+      return paid({ type: "said", text: `${answerTo(name)}${joined(job)}${parts}`, calls: [], final: true }, done);
     },
     close: async () => undefined,
   };
@@ -101,6 +111,10 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
           calls: [{ call: `${place}:0`, tool: "pure", input: { remind: place } }],
           final: false,
         };
+      case "compact": {
+        const upTo = (await job.history(1)).at(-1)?.n ?? 0;
+        return { type: "compacted", summary: `summary ${place}`, entries: job.journal.length, upTo };
+      }
       case "ask":
         return {
           type: "asked",
@@ -129,6 +143,12 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
     effects.tripped.add(place);
     return trip();
   }
+}
+
+/** Every step costs something, and no two steps of a turn the same. */
+function paid(step: Step, done: number): Step {
+  if (step.type !== "said" && step.type !== "compacted") return step;
+  return { ...step, usage: { model: "sim/one", input: 10 + done, cached: done, output: 5, cost: 100 + done } };
 }
 
 export function answerTo(name: string): string {

@@ -2,7 +2,8 @@
 
 import type { Turn } from "../core/turn.ts";
 import { limits } from "../core/limits.ts";
-import { answerTo, deadly } from "./agent.ts";
+import { answerTo, deadly, waits } from "./agent.ts";
+import { brokenCalls } from "./calls.ts";
 import type { Server } from "./platform.ts";
 import type { Said, Told } from "./story.ts";
 
@@ -21,7 +22,7 @@ export async function broken(told: Told): Promise<readonly string[]> {
     else
       found.push(...unanswered(told, said, turn, heldTurns.has(turn.id) || (await joinedWhatEnded(told, turn, turns))));
   }
-  found.push(...(await lostReminders(told, turns)));
+  found.push(...(await lostReminders(told, turns)), ...(await brokenCalls(told, turns)));
   for (const one of told.servers) found.push(...outOfOrder(told, one, turns), ...repeatedNotices(one));
   const budget = told.story.drainMs + limits.stopMs;
   for (const ms of told.stopMs)
@@ -60,7 +61,9 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
   const { outcome } = turn.now;
   const on = told.servers.find((one) => one.name === said.server);
   if (on === undefined) return [`no server ${said.server}`];
-  if (said.text !== undefined) {
+  // Answered again, it is a message like any other.
+  const isAgain = said.text === "/retry" && outcome !== "replied";
+  if (said.text !== undefined && !isAgain) {
     if (outcome !== "replied") return [`the command ${said.text} was ${outcome}`];
     const times = on.seen.filter((seen) => seen.item === `${turn.id}.0`).length;
     if (times === 0) return held ? [] : [`the command ${said.text} was never answered`];
@@ -72,10 +75,12 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
   switch (outcome) {
     case "replied":
     case "joined":
+      if (isAgain) return [];
       if (answers === 0) return held ? [] : [`${said.name} (${outcome}) was never answered`];
-      if (on.habits.keyedSend && answers > 1) return [`${said.name} was answered ${answers} times under one key`];
+      if (on.habits.keyedSend && answers > 1 + retries(told, said))
+        return [`${said.name} was answered ${answers} times under one key`];
       // A stop while the disk is full cannot store the answer to a send.
-      if (answers > 1 + on.doubts + told.ends + told.story.diskFull.length)
+      if (answers > 1 + retries(told, said) + on.doubts + told.ends + told.story.diskFull.length)
         return [`${said.name} was answered ${answers} times`];
       return held ? [] : lostParts(on, said, turn);
     case "failed":
@@ -85,6 +90,11 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
     case "silent":
       return [`${said.name} ended without a word`];
   }
+}
+
+/** How often its user may have wanted it answered again. */
+function retries({ story }: Told, { server, chat }: Said): number {
+  return story.said.filter((one) => one.server === server && one.chat === chat && one.text === "/retry").length;
 }
 
 function wasStopped({ story }: Told, said: Said): boolean {
@@ -129,7 +139,8 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
   const found: string[] = [];
   for (const turn of turns) {
     for (const entry of await told.store.journalOf(turn.id)) {
-      if (entry.type !== "tool-ended" || entry.result.type !== "ok" || entry.result.wishes === undefined) continue;
+      if (entry.type !== "tool-ended" || entry.result.type !== "ok") continue;
+      if (entry.result.wishes?.[0]?.type !== "wake") continue;
       const mine = (key: string) => key.startsWith(`=timer:${turn.id}:`) && key.endsWith(`:${entry.call}.0`);
       const fired = turns.filter((one) => mine(one.input.key)).length;
       if (fired !== 1) found.push(`the reminder of call ${entry.call} fired ${fired} times`);
@@ -145,7 +156,7 @@ function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly st
   if (on.habits.parallel > 1 || interruptions(told) >= limits.strikesMax) return found;
   if (told.story.recovery.afterCrash === "suspend") return found;
   const asked = told.story.said.filter(
-    (one) => one.server === on.name && one.text === undefined && !one.acts.includes("ask"),
+    (one) => one.server === on.name && one.text === undefined && !one.acts.some((act) => waits.has(act)),
   );
   const replied = new Set(
     turns.filter(({ now }) => now.state === "done" && now.outcome === "replied").map((turn) => turn.input.key),

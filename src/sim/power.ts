@@ -101,6 +101,9 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     heldItems: slow(store.heldItems),
     nextTimer: slow(store.nextTimer),
     cursor: slow(store.cursor),
+    rule: slow(store.rule),
+    summaryOf: slow(store.summaryOf),
+    spentOn: slow(store.spentOn),
     fact: slow(store.fact),
     history: slow(store.history),
   };

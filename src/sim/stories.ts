@@ -33,6 +33,18 @@ export const stories: Readonly<Record<string, Story>> = {
     servers: keyed,
     said: [say(0, "a", "m1", "ask", "once"), say(10, "b", "m2", "remind"), say(400, "a", "m3")],
   },
+  "leave that is asked for": {
+    ...plainStory,
+    seed: 13,
+    servers: keyed,
+    said: [say(0, "a", "m1", "approve", "approve"), say(5, "b", "m2", "approve-changed"), say(10, "c", "m3", "deny")],
+  },
+  "wishes, summaries, questions of calls": {
+    ...plainStory,
+    seed: 14,
+    servers: keyed,
+    said: [say(0, "a", "m1", "wish", "compact", "wish"), say(5, "b", "m2", "inquire", "approve"), say(300, "b", "m3")],
+  },
   "messages that join": {
     ...plainStory,
     seed: 5,
@@ -130,7 +142,21 @@ export function invent(seed: number): Story {
     chat: roll.pick(chats),
     name: `m${i}${roll.chance(0.2) ? "L" : ""}`,
     acts: Array.from({ length: roll.between(0, 4) }, () => roll.pick(usual)),
-    ...(roll.chance(0.08) ? { text: roll.pick(["/stop", "/new", "/status", "/unknown", "/restart"]) } : {}),
+    ...(roll.chance(0.08)
+      ? {
+          text: roll.pick([
+            "/stop",
+            "/new",
+            "/status",
+            "/unknown",
+            "/restart",
+            "/approve",
+            "/deny no",
+            "/undo",
+            "/retry",
+          ]),
+        }
+      : {}),
   }));
   const cuts: Cut[] = Array.from({ length: roll.between(0, 5) }, () => ({
     commit: roll.between(1, 60),

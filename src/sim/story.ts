@@ -1,19 +1,20 @@
 // A story as data, and how it is lived: lives of the process follow one another over one store and one outside world,
 // until everything said has been answered. Time is virtual; the seed is the story.
 
+import { Fault } from "../core/fault.ts";
 import { type StopClass, newBoot } from "../core/recovery.ts";
 import { type RecoverySettings, defaultPlatformSettings } from "../engine/parts.ts";
-import type { BootId, Instant } from "../core/ids.ts";
+import type { BootId } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
 import type { Inbound } from "../core/message.ts";
-import type { OutboxItem } from "../core/outbox.ts";
 import { gateway } from "../engine/gateway.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import { type Act, type Effects, script, scripted } from "./agent.ts";
 import { type Life, type LogLine, life } from "./life.ts";
-import { type Habits, type Seen, type Server, server } from "./platform.ts";
+import { type Habits, type Server, server } from "./platform.ts";
 import { type Cut, type FullStore, type Power, powered } from "./power.ts";
 import { type Dice, type Time, dice, epoch, time } from "./time.ts";
+import { users } from "./users.ts";
 
 export type Said = {
   /** Milliseconds after the beginning. */
@@ -103,11 +104,13 @@ function setStage(story: Story, store: FullStore) {
   let now: { readonly life: Life; readonly gateway: Gateway } | null = null;
   let checks = 0;
   let nudgedAt = 0;
+  let stuckSince = 0;
   let quiet = false;
 
   const power: Power = { commits: 0, owner: null, full: false, cuts: [...story.cuts], onCut, onBreach };
   const effects: Effects = {
     happened: new Map(),
+    versions: new Map(),
     tripped: new Set(),
     isCurrent: (one) => now?.life === one,
     onBreach,
@@ -117,8 +120,10 @@ function setStage(story: Story, store: FullStore) {
       onCut({ commit: power.commits, when: "after", end: "dead" });
     },
   };
-  const servers = Object.entries(story.servers).map(([name, habits]) =>
-    server(name, habits, clock, chances, { onSeen: (seen, item) => answer(name, seen, item), onBreach }),
+  const say = (name: string, inbound: Inbound) => servers.find((one) => one.name === name)?.say(inbound);
+  const people = users(clock, chances, effects, say);
+  const servers: readonly Server[] = Object.entries(story.servers).map(([name, habits]) =>
+    server(name, habits, clock, chances, { onSeen: (seen, item) => people.see(name, seen, item), onBreach }),
   );
 
   function onCut(_cut: Cut): void {
@@ -182,30 +187,6 @@ function setStage(story: Story, store: FullStore) {
     watch();
   }
 
-  function answer(name: string, seen: Seen, item: OutboxItem): void {
-    if (item.question === undefined || chances.chance(0.2)) return; // one in five is never answered
-    const { id, choices } = item.question;
-    const inbound = inboundOf(name, seen.chat, `answer-${id}`, {
-      kind: "answer",
-      question: id,
-      choice: chances.pick(choices),
-    });
-    clock.at(
-      clock.now() + chances.between(10, 3_000),
-      () => void servers.find((one) => one.name === name)?.say(inbound),
-    );
-  }
-
-  function inboundOf(platform: string, chat: string, key: string, body: Inbound["body"]): Inbound {
-    return {
-      key,
-      from: { platform, account: "sim", chat },
-      sender: `user of ${chat}`,
-      body,
-      sentAt: clock.now() as Instant,
-    };
-  }
-
   function look(): void {
     if (clock.now() <= epoch + Math.max(0, ...story.stops.map(({ at }) => at))) return;
     const busy =
@@ -216,7 +197,21 @@ function setStage(story: Story, store: FullStore) {
         restarting.length + turns.queued + turns.running + turns.waiting + items.pending + items.sending + timers;
       quiet = open + turns.parked === 0 && now?.gateway.status().state === "running";
       if (open === 0 && turns.parked > 0 && !story.recovery.autoResume) void nudge();
+      // Every question that waits has its timer; reminders come soon, approvals do not.
+      if (turns.waiting === 0 || open > turns.waiting + timers) stuckSince = clock.now();
+      else if (clock.now() > stuckSince + 300_000) void answerAll();
     });
+  }
+
+  /** A question that its user never got, or whose answer became something else, is answered by the operator. */
+  async function answerAll(): Promise<void> {
+    stuckSince = clock.now();
+    const at = now;
+    for (const { question } of await store.asked(1_000)) {
+      await at?.gateway.answer(question, "deny").catch((error: unknown) => {
+        if (!(error instanceof Fault)) throw error;
+      });
+    }
   }
 
   /** A user whose turn waits for the next message sends one after a while. */
@@ -226,8 +221,7 @@ function setStage(story: Story, store: FullStore) {
     for (const { input } of await store.turns({ state: "parked", limit: 1_000 })) {
       const { platform, chat } = input.from;
       const body = { kind: "text", text: script("nudge", []), files: [] } as const;
-      const inbound = inboundOf(platform, chat, `nudge-${chat}-${nudgedAt}`, body);
-      servers.find((one) => one.name === platform)?.say(inbound);
+      say(platform, people.message(platform, chat, `nudge-${chat}-${nudgedAt}`, body));
     }
   }
 
@@ -245,7 +239,7 @@ function setStage(story: Story, store: FullStore) {
         clock.at(epoch + at, () => {
           saidCount++;
           const body = { kind: "text", text, files: [] } as const;
-          servers.find((one) => one.name === name)?.say(inboundOf(name, chat, message, body));
+          say(name, people.message(name, chat, message, body));
         });
       }
       for (const ask of story.stops) clock.at(epoch + ask.at, () => askToStop(ask));

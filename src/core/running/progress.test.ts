@@ -1,0 +1,37 @@
+// What is shown while tools run.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { table } from "../../testing/table.ts";
+import { callLine, progressText } from "./progress.ts";
+
+const call = (tool: string, input: unknown) => ({ call: "1", tool, input });
+
+table(
+  "the line of a call",
+  [
+    { name: "without input", one: call("list", {}), gives: "… list" },
+    { name: "with one thing", one: call("terminal", { command: "npm test" }), gives: "… terminal: npm test" },
+    {
+      name: "with several",
+      one: call("read_file", { path: "a.ts", from: 3 }),
+      gives: "… read_file: path a.ts, from 3",
+    },
+    { name: "what is large inside is left out", one: call("x", { list: [1, 2], name: "n" }), gives: "… x: n" },
+    { name: "plain text", one: call("x", "words"), gives: "… x: words" },
+    { name: "nothing at all", one: call("x", null), gives: "… x" },
+    { name: "lines and control characters", one: call("t", { c: "a\n\tb\u001b[31m" }), gives: "… t: a b [31m" },
+    { name: "long", one: call("t", { c: "y".repeat(1_000_000) }), gives: `… t: ${"y".repeat(94)}…` },
+  ],
+  ({ one, gives }) => assert.equal(callLine(one), gives),
+);
+
+test("the text so far, what runs, and the last line of what it told", () => {
+  const running = [
+    { call: call("terminal", { command: "npm ci" }), told: "fetching\n45 %\n" },
+    { call: call("fetch_url", { url: "x" }), told: null },
+  ];
+  assert.equal(progressText("I look.", running), "I look.\n\n… terminal: npm ci\n  45 %\n… fetch_url: x");
+  assert.equal(progressText("", running.slice(1)), "… fetch_url: x");
+  assert.equal(progressText("I look.", []), "I look.");
+});
