@@ -22,11 +22,12 @@ export function follow(seen: Seen): Plan {
   if (seen.system.startsWith("You write the memory")) return { text: summaryOf(seen) };
   const at = seen.messages.findLastIndex(({ role, text }) => role === "user" && doLine.test(text));
   const line = doLine.exec(seen.messages[at]?.text ?? "")?.[1];
-  if (line === undefined) return { text: `You said: ${lastWords(seen)}` };
+  const since = seen.messages.slice(at);
+  const over = since.some(({ role, text, calls }) => role === "assistant" && text !== "" && calls.length === 0);
+  if (line === undefined || over) return { text: `You said: ${lastWords(seen)}` };
   const steps = (JSON.parse(line) as readonly (Wanted | readonly Wanted[])[]).map((one) =>
     "tool" in one ? [one] : one,
   );
-  const since = seen.messages.slice(at);
   const done = told(seen, steps) + since.filter(({ calls }) => calls.length > 0).length;
   const next = steps[done];
   const last = since.flatMap((message) => message.results).at(-1);

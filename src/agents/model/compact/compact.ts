@@ -15,9 +15,11 @@ import { planCompaction, summaryTokens, targetOf, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
 /** Characters of conversation to a token, on the safe side. */
-const charsPerToken = 2.5;
-/** A provider may think its window smaller than we do: each refusal halves what it is given to read. */
-const shares = [0.6, 0.3, 0.1] as const;
+const charsPerToken = 3;
+/** Of our own words. */
+const wordsTokens = 400;
+/** A provider may think its window smaller than we do: each refusal takes away from what it is given to read. */
+const shares = [1, 0.5, 0.2] as const;
 
 export async function compact(
   caller: Caller & { readonly options: ModelOptions },
@@ -43,9 +45,14 @@ export async function compact(
     return { type: "failed", retry: "never", why: `${why} Nothing more of it can be summarised. ${advice}` };
   }
   const order = [model, ...models.filter((one) => one !== model)];
+  const maxOutputTokens = Math.min(summaryTokens * 2, Math.floor(window / 4));
+  const room = Math.max(500, (believed / layout.ratio - maxOutputTokens - wordsTokens) * charsPerToken);
   for (const share of shares) {
-    const prompt = hidePrompt(summaryPrompt(plan.messages, Math.floor(believed * share * charsPerToken)), options.hide);
-    const request = { prompt, maxOutputTokens: Math.min(summaryTokens * 2, Math.floor(window / 4)) };
+    const prompt = hidePrompt(
+      summaryPrompt(summary?.text ?? null, plan.messages, Math.floor(room * share)),
+      options.hide,
+    );
+    const request = { prompt, maxOutputTokens };
     const requestFor = () => ({ request, estimated: promptTokens(prompt), tooLong: null });
     const asked = await askChain(caller, order, requestFor, { draft: () => undefined, now: job.now }, signal);
     if (asked.type === "failed") return outcome(asked.failures);

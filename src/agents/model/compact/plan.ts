@@ -9,7 +9,7 @@ import type { Message } from "../context/turn.ts";
 export const fullShare = 0.8;
 
 export type CompactPlan = {
-  /** What the summary is made of, oldest first. */
+  /** What the summary takes up beside the one before it, oldest first. */
   readonly messages: readonly Message[];
   readonly entries: number;
   readonly upTo: number;
@@ -33,23 +33,23 @@ export function triesOf(journal: readonly Entry[]): number {
 
 /** Null when there is nothing left that could be summarised. */
 export function planCompaction(
-  layout: Pick<Layout, "lead" | "earlier" | "steps" | "fixedTokens" | "ratio">,
+  layout: Pick<Layout, "earlier" | "steps" | "fixedTokens" | "ratio">,
   target: number,
   before: { readonly entries: number; readonly upTo: number; readonly lastBefore: number },
 ): CompactPlan | null {
-  const { earlier, steps, lead, fixedTokens, ratio } = layout;
+  const { earlier, steps, fixedTokens, ratio } = layout;
   const pieces = [
     ...earlier.map((piece) => ({ ...piece, entries: before.entries })),
     ...steps.map((piece) => ({ ...piece, upTo: before.lastBefore })),
   ];
-  let left = target / ratio - fixedTokens - summaryTokens;
+  let left = target / ratio - fixedTokens - Math.min(summaryTokens, target / 4);
   let from = pieces.length;
   while (from > 0 && (pieces[from - 1]?.tokens ?? 0) <= left) left -= pieces[--from]?.tokens ?? 0;
   const removed = pieces.slice(0, from);
   const last = removed.at(-1);
   if (last === undefined || removed.reduce((sum, { tokens }) => sum + tokens, 0) < worthTokens) return null;
   return {
-    messages: [...lead, ...removed.flatMap(({ messages }) => messages)],
+    messages: removed.flatMap(({ messages }) => messages),
     entries: last.entries,
     upTo: Math.max(before.upTo, last.upTo),
   };

@@ -110,5 +110,5 @@ function sizeOf(bytes: number): string {
 
 /** Whoever sends a file chooses these words: they cannot end the line, nor look like a mark of ours. */
 function plain(text: string): string {
-  return text.replace(/[\p{Cc}<>\[\]]/gu, "_").slice(0, 200);
+  return text.replace(/[\p{Cc}<>[\]]/gu, "_").slice(0, 200);
 }

@@ -1,0 +1,252 @@
+// Long conversations with a model: what each request holds, that it never outgrows the window, what is summarised and what
+// stays, and that nothing secret is ever in one.
+
+import assert from "node:assert/strict";
+import { type TestContext, describe, test } from "node:test";
+import { model } from "../src/agents/model/index.ts";
+import type { ModelOptions } from "../src/agents/model/options.ts";
+import type { Tool } from "../src/ports/tool.ts";
+import { type Script, fakeModels, follow, openaiError } from "./fakes/models/index.ts";
+import { look } from "./fakes/models/stage.ts";
+import { talk } from "./fakes/models/talk.ts";
+
+async function conversation(t: TestContext, script: Script, more: Partial<ModelOptions> = {}, provider = "openai") {
+  const fake = await fakeModels(script);
+  t.after(() => fake.close());
+  const make = () =>
+    model({
+      model: `${provider}/fake-model`,
+      fallback: [],
+      providers: { [provider]: { keys: ["planted-key-1"], baseUrl: fake.baseUrl("openai") } },
+      instructions: "",
+      maxSteps: 100,
+      prices: {},
+      tools: () => [look],
+      blobs: null,
+      hide: (text) => text,
+      facts: { workspace: null, system: "a test" },
+      ...more,
+    });
+  // A new one for each step: nothing that matters is kept in between.
+  return { fake, ...talk(make) };
+}
+
+const isSummary = (system: string): boolean => system.startsWith("You write the memory");
+const size = (body: unknown): number => JSON.stringify(body).length / 4;
+
+describe("a conversation that outgrows the window", () => {
+  test("is summarised again and again, and what matters stays known", async (t) => {
+    const window = 4_000;
+    const { fake, say, summaries } = await conversation(
+      t,
+      ({ seen }) => {
+        const text = seen.messages.map((message) => message.text).join("\n");
+        const facts = [...new Set(text.match(/FACT \d+/g) ?? [])];
+        return { text: isSummary(seen.system) ? `Known: ${facts.join(", ")}` : "I see. ".repeat(40) };
+      },
+      { contextTokens: window },
+    );
+    for (let n = 1; n <= 60; n++) await say(`FACT ${n}. ${"And some more words about it. ".repeat(12)}`);
+    assert.ok(summaries.length >= 3, `${summaries.length} summaries`);
+    assert.ok(
+      fake.requests.every(({ body }) => size(body) < window),
+      "no request is larger than the window",
+    );
+    const last = fake.requests.at(-1)?.seen;
+    const all = [last?.system, ...(last?.messages ?? []).map(({ text }) => text)].join("\n");
+    for (let n = 1; n <= 60; n++) assert.match(all, new RegExp(`FACT ${n}\\b`));
+    assert.deepEqual(
+      summaries.map(({ upTo }) => upTo),
+      summaries.map(({ upTo }) => upTo).toSorted((a, b) => a - b),
+    );
+  });
+
+  test("in the middle of a turn: no finished call is made again, and the user's words stay as they were", async (t) => {
+    const made: unknown[] = [];
+    const tool: Tool = {
+      ...look,
+      run: async (input) => {
+        made.push(input);
+        return { type: "ok", output: `${JSON.stringify(input)} ${"word ".repeat(500)}` };
+      },
+    };
+    const steps = Array.from({ length: 30 }, (_, n) => ({ tool: "look", input: { n } }));
+    const { fake, say, summaries } = await conversation(t, ({ seen }) => follow(seen), {
+      contextTokens: 6_000,
+      tools: () => [tool],
+    });
+    const order = `do: ${JSON.stringify(steps)}`;
+    assert.match(await say(order), /^done 30: \{"n":29\}/);
+    assert.deepEqual(
+      made,
+      steps.map(({ input }) => input),
+    );
+    assert.ok(summaries.length >= 2, `${summaries.length} summaries`);
+    for (const { seen } of fake.requests) {
+      if (!isSummary(seen.system)) assert.ok(seen.messages.some(({ text }) => text.includes(order)));
+    }
+    // The next turn goes on from the summary of the one before.
+    await say("and now?");
+    const last = fake.requests.at(-1)?.seen.messages ?? [];
+    assert.match(last[0]?.text ?? "", /A summary of everything before/);
+    assert.match(last.at(-1)?.text ?? "", /and now\?/);
+  });
+
+  test("a provider whose window is smaller than we think", async (t) => {
+    const { say, summaries } = await conversation(t, ({ seen, body }) => {
+      if (isSummary(seen.system)) return { text: "Short." };
+      if (size(body) < 3_000) return { text: "fine ".repeat(100) };
+      const words = "This model's maximum context length is 3000 tokens. Please reduce the length of the messages.";
+      return { status: 400, body: openaiError(words, "invalid_request_error", "context_length_exceeded") };
+    });
+    for (let n = 1; n <= 20; n++) assert.match(await say(`${n} ${"words ".repeat(60)}`), /^fine/);
+    assert.ok(summaries.length >= 1);
+  });
+
+  test("a provider that finds everything too long", async (t) => {
+    const words = "prompt is too long: 9 tokens > 8 maximum";
+    const { fake, say } = await conversation(t, ({ seen }) =>
+      isSummary(seen.system)
+        ? { text: "Short." }
+        : { status: 400, body: openaiError(words, "invalid_request_error", "context_length_exceeded") },
+    );
+    assert.match(await say("hello"), /^failed: .*too long for openai\/fake-model.*\/new/);
+    assert.ok(fake.requests.length < 8);
+  });
+
+  test("one message that is larger than the window", async (t) => {
+    const { fake, say } = await conversation(t, () => ({ text: "hi" }), { contextTokens: 8_000 });
+    assert.match(await say("x".repeat(1_000_000)), /^failed: .*too long.*Nothing more of it can be summarised.*\/new/);
+    assert.equal(fake.requests.length, 0);
+  });
+
+  test("a summary that fails is tried again later, and nothing is lost", async (t) => {
+    let broken = true;
+    const { say, summaries, lines } = await conversation(
+      t,
+      ({ seen }) => {
+        if (isSummary(seen.system)) return broken ? { status: 500, body: "" } : { text: "Short." };
+        return { text: "fine ".repeat(300) };
+      },
+      { contextTokens: 4_000 },
+    );
+    let answer = "";
+    for (let n = 0; n < 20 && !answer.startsWith("failed"); n++) answer = await say(`${n}`);
+    assert.match(answer, /^failed: /);
+    assert.equal(summaries.length, 0);
+    const before = lines.length;
+    broken = false;
+    assert.match(await say("again"), /^fine/);
+    assert.equal(summaries.length, 1);
+    assert.equal(lines.length, before + 2);
+  });
+});
+
+describe("the steps a turn may have", () => {
+  test("the last one is an answer without tools", async (t) => {
+    let n = 0;
+    const { fake, say } = await conversation(
+      t,
+      ({ body }) =>
+        body["tool_choice"] === "none"
+          ? { text: "That is all I have." }
+          : { calls: [{ name: "look", input: { n: n++ } }] },
+      { maxSteps: 5 },
+    );
+    assert.equal(await say("go on for ever"), "That is all I have.");
+    assert.equal(fake.requests.length, 5);
+    assert.match(fake.requests[4]?.seen.messages.at(-1)?.text ?? "", /last step/);
+  });
+
+  test("a model that insists on tools is not obeyed", async (t) => {
+    let n = 0;
+    const { say } = await conversation(t, () => ({ calls: [{ name: "look", input: { n: n++ } }] }), { maxSteps: 3 });
+    assert.match(await say("go on"), /limit of steps/);
+  });
+
+  test("a circle is told to the model after three rounds and ends after five", async (t) => {
+    const { fake, say } = await conversation(t, () => ({ calls: [{ name: "look", input: { at: "here" } }] }));
+    assert.match(await say("look"), /^failed: The model made the same call 5 times with the same result.*look/);
+    assert.equal(fake.requests.length, 5);
+    const told = fake.requests.map(({ seen }) => /made the same call/.test(seen.messages.at(-1)?.text ?? ""));
+    assert.deepEqual(told, [false, false, false, true, true]);
+  });
+
+  test("a circle that the model leaves is none", async (t) => {
+    const { say } = await conversation(t, ({ seen }) =>
+      /made the same call/.test(seen.messages.at(-1)?.text ?? "")
+        ? { text: "I give up." }
+        : { calls: [{ name: "look", input: {} }] },
+    );
+    assert.equal(await say("look"), "I give up.");
+  });
+
+  test("a tool that does not exist", async (t) => {
+    const { say } = await conversation(t, ({ seen, nth }) =>
+      nth === 1 ? { calls: [{ name: "nothing", input: {} }] } : { text: seen.messages.at(-1)?.results[0]?.text ?? "" },
+    );
+    assert.match(await say("use it"), /no such tool/);
+  });
+});
+
+describe("what a request holds", () => {
+  const plan = JSON.stringify([{ tool: "look", input: { at: "x" } }]);
+
+  test("it begins as the one before it did, from step to step and from turn to turn", async (t) => {
+    const { fake, say } = await conversation(t, ({ seen }) => follow(seen));
+    for (const text of [`do: ${plan}`, "hello", `do: ${plan}`, "and"]) await say(text);
+    const all = fake.requests.map(({ body }) => (body["messages"] as unknown[]).map((one) => JSON.stringify(one)));
+    for (const [n, messages] of all.entries()) {
+      const before = all[n - 1] ?? [];
+      assert.deepEqual(messages.slice(0, before.length), before, `request ${n + 1}`);
+    }
+  });
+
+  test("what was done in the turns before, and their words for good", async (t) => {
+    const { fake, say } = await conversation(t, ({ seen }) => follow(seen));
+    await say(`do: ${plan}`);
+    for (let n = 0; n < 12; n++) await say(`word ${n}`);
+    const { messages } = fake.requests[3]?.seen ?? { messages: [] };
+    assert.ok(
+      messages.some(({ results }) => results.length > 0),
+      "the call and its result are still there",
+    );
+    const last = fake.requests.at(-1)?.seen.messages ?? [];
+    assert.ok(
+      last.every(({ results }) => results.length === 0),
+      "later only its words are",
+    );
+    const words = last.map(({ text }) => text).join("\n");
+    for (const said of ["do: [", "done 1: seen", "word 0", "word 11"]) assert.ok(words.includes(said), said);
+  });
+
+  test("keys are nowhere in it, whoever wrote them", async (t) => {
+    const secret = "planted-key-1";
+    const tool: Tool = {
+      ...look,
+      description: `Looks. ${secret}`,
+      run: async () => ({ type: "ok", output: { deep: [secret] } }),
+    };
+    const { fake, say } = await conversation(t, ({ seen }) => follow(seen), {
+      instructions: `My key is ${secret}.`,
+      tools: () => [tool],
+      hide: (text) => text.replaceAll(secret, "[hidden]"),
+    });
+    await say(`do: ${JSON.stringify([{ tool: "look", input: { at: secret } }])}`, {
+      memories: async () => [{ id: "m1", scope: "owner", text: `the key is ${secret}`, at: 0 as never }],
+    });
+    await say(`why is ${secret} wrong?`);
+    for (const { body, key } of fake.requests) {
+      assert.ok(!JSON.stringify(body).includes(secret), JSON.stringify(body));
+      assert.equal(key, secret, "but it is the key that was used");
+    }
+    assert.match(fake.requests[0]?.seen.system ?? "", /m1: the key is \[hidden\]/);
+  });
+
+  test("the fixed words are short", async (t) => {
+    const { fake, say } = await conversation(t, () => ({ text: "hi" }), { tools: () => [] });
+    await say("hello");
+    const { system } = fake.requests[0]?.seen ?? { system: "" };
+    assert.ok(system.length > 500 && system.length < 2_000, String(system.length));
+  });
+});
