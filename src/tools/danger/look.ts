@@ -1,8 +1,9 @@
 // What a rule sees of the command it judges, and whom it may ask. Only types, and the few questions all rules have.
 
 import { posix } from "node:path";
-import { type CommandPlaces, type Judgement, dangerous, forbidden, plain, worst } from "./judgement.ts";
+import { type CommandPlaces, type Judgement, type Places, dangerous, forbidden, plain, worst } from "./judgement.ts";
 import { holdsSecrets, isInside, judgePath, ownPart, tidy } from "./paths.ts";
+import { globPattern } from "./secrets.ts";
 import { unknown } from "./shell/expand.ts";
 
 /** Where a program's input comes from. */
@@ -35,7 +36,27 @@ export type Rules = Readonly<Record<string, Rule>>;
 /** Everything a word may mean as a path; null where that cannot be known. */
 export function pathsOf(text: string, look: Look): readonly string[] | null {
   if (text.includes(unknown)) return null;
-  return text.startsWith("/") ? [tidy(text)] : joined(text, look.folders);
+  const paths = text.startsWith("/") ? [tidy(text)] : joined(text, look.folders);
+  return paths?.flatMap((path) => [path, ...meant(path, look.places)]) ?? null;
+}
+
+/** Folders of ours that a pattern fits: ~/.ever* is the gateway's. */
+function meant(path: string, { home, userHome }: Places): readonly string[] {
+  if (!/[*?[]/.test(path)) return [];
+  const parts = path.split("/");
+  return [home, userHome ?? home].flatMap((folder) => {
+    const known = tidy(folder).split("/");
+    const upTo = known.map((_, at) => at).filter((at) => at > 0 && at < parts.length);
+    return upTo.flatMap((at) => {
+      const fits = known.slice(0, at + 1).every((name, i) => globFits(parts[i] ?? "", name));
+      return fits ? [[...known.slice(0, at + 1), ...parts.slice(at + 1)].join("/")] : [];
+    });
+  });
+}
+
+/** A name with a dot before it is not meant by a bare *. */
+function globFits(part: string, name: string): boolean {
+  return name.startsWith(".") === part.startsWith(".") && globPattern(part).test(name);
 }
 
 function joined(text: string, folders: readonly (string | null)[]): readonly string[] | null {
@@ -47,7 +68,8 @@ export function reads(text: string, look: Look): Judgement {
   if (text.includes(unknown)) {
     // Enough may be known to see that it is ours or a secret: ~/.ssh/$name.
     const start = text.slice(0, text.indexOf(unknown));
-    return start.startsWith("/") && start.length > 1 ? judgePath(`${start}x`, "read", look.places) : plain;
+    const seen = [text.replaceAll(unknown, "x"), ...(start.length > 1 ? [`${start}x`] : [])];
+    return worst(seen.flatMap((one) => pathsOf(one, look) ?? []).map((path) => judgePath(path, "read", look.places)));
   }
   return worst((pathsOf(text, look) ?? []).map((path) => judgePath(path, "read", look.places)));
 }

@@ -77,7 +77,7 @@ export function globsSecret(path: string): boolean {
 }
 
 /** The pattern of one name, without the right to reach across slashes. */
-function globPattern(part: string): RegExp {
+export function globPattern(part: string): RegExp {
   const source = part.replace(/\[!|[.+^${}()|\\]|\*+|\?/g, (found) => {
     if (found === "[!") return "[^";
     if (found === "?") return "[^/]";

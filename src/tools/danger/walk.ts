@@ -240,8 +240,10 @@ class Walk {
     const texts = command.words.flatMap((word) => expand(word, expansion)?.map(({ text }) => text) ?? [unknown]);
     const [name = "", ...args] = texts;
     if (name === "pwd") return this.#folders.length === 1 ? (this.#folders[0] ?? null) : null;
+    const spoken = spokenBy(name, args);
+    if (spoken !== null) return spoken;
     const isTame = (name === "basename" || args.every((arg) => !/[/\0]|\.\./.test(arg))) && sayers.test(name);
-    return isTame && (name !== "git" || args[0] === "rev-parse") ? "1" : null;
+    return isTame && (name !== "git" || args[0] === "rev-parse") ? "0n" : null;
   }
 
   #look(): Look {

@@ -164,6 +164,7 @@ function git({ args }: Call, look: Look): Judgement {
   const verb = args[at] ?? "";
   const rest = args.slice(at + 1);
   if (verb.includes("\0")) return dangerous("what git is to do is not written out");
+  found.push(...rest.filter((arg) => arg.startsWith("--output=")).map((arg) => writes(arg.slice(9), look)));
   if (Object.hasOwn(verbs, verb)) found.push(verbs[verb]?.(rest, look) ?? plain);
   return worst(found);
 }

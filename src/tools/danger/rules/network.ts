@@ -92,6 +92,9 @@ function rsync({ args }: Call, look: Look): Judgement {
   return worst(found);
 }
 
+const asksName: Rule = ({ args }) =>
+  args.some((arg) => arg.includes("\0")) ? dangerous("it asks the network for a name that is not written out") : plain;
+
 const serves =
   (name: string): Rule =>
   () =>
@@ -142,6 +145,12 @@ export const networkRules: Rules = {
   serve: serves("serve"),
   iperf: serves("iperf"),
   iperf3: serves("iperf3"),
+  // What is asked for by name is told to whoever answers for the name.
+  dig: asksName,
+  host: asksName,
+  nslookup: asksName,
+  ping: asksName,
+  drill: asksName,
   nmap: () => dangerous("it looks for open doors of other machines"),
   masscan: () => dangerous("it looks for open doors of other machines"),
   tcpdump: () => dangerous("it listens to what others say on the network"),

@@ -5,7 +5,7 @@ import type { Part, Script, Word } from "./script.ts";
 /** Stands in a text for what cannot be known. */
 export const unknown = "\0";
 /** Stands for a plain name or number that cannot be known, but leads nowhere else. */
-const someName = "1";
+const someName = "0n";
 
 /** All values a variable may have; null when they cannot be known. */
 export type Variables = ReadonlyMap<string, readonly string[] | null>;
@@ -72,7 +72,7 @@ function alternatives(word: Word, by: Expansion): readonly string[] | null {
 function valuesOf(part: Part, by: Expansion): readonly string[] {
   if (part.type === "number") return [someName];
   if (part.type === "text") return [part.quoted ? quote(part.text) : part.text];
-  const values = part.type === "variable" ? variable(part.name, by.variables) : [fileOrText(part, by)];
+  const values = part.type === "variable" ? variable(part, by) : [fileOrText(part, by)];
   return part.quoted ? values.map(quote) : values;
 }
 
@@ -82,9 +82,13 @@ function fileOrText(part: Part & { readonly type: "script" }, by: Expansion): st
 
 const numbers = new Set(["$", "?", "#", "!", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID"]);
 
-function variable(name: string, variables: Variables): readonly string[] {
+function variable({ name, inner }: Part & { readonly type: "variable" }, by: Expansion): readonly string[] {
   if (numbers.has(name)) return [someName];
-  return variables.get(name) ?? [unknown];
+  const [base = "", changed] = name.split(" ");
+  if (changed === undefined) return by.variables.get(name) ?? [unknown];
+  // ${X:-this}, ${X%/}: its value, what stands in for it, or something made of both.
+  const instead = (expandWhole(inner, by) ?? []).map((text) => text.replace(/^:?[-=+?]/, ""));
+  return [...(by.variables.get(base) ?? []), ...instead, unknown].slice(0, 8);
 }
 
 function withHome(userHome: string | null): (text: string) => string {
