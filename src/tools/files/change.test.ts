@@ -53,8 +53,11 @@ function assertDone(room: TestRoom, trial: Trial, result: ToolResult): void {
   const { input, after } = trials[trial];
   assert.equal(result.type, "ok", JSON.stringify(result));
   assert.equal(room.read(input.path), after);
-  const left = readdirSync(room.workspace, { recursive: true }).filter((name) => String(name).includes(".tmp"));
-  assert.deepEqual(left, [], "nothing is left over");
+  assert.deepEqual(draftsIn(room), [], "nothing is left over");
+}
+
+function draftsIn(room: TestRoom): readonly string[] {
+  return readdirSync(room.workspace, { recursive: true, encoding: "utf8" }).filter((name) => name.includes(".tmp"));
 }
 
 describe("a change that is cut short is done once", () => {
@@ -101,7 +104,7 @@ describe("a change that is cut short is done once", () => {
       begin(room, trial);
       const { input } = trials[trial];
       await assert.rejects(
-        async () => toolOf(room, trial, steps.indexOf("folders made") + 1).run(input, aToolContext()),
+        async () => toolOf(room, trial, steps.indexOf("draft written") + 1).run(input, aToolContext()),
         Cut,
       );
       room.put(input.path, "theirs");
@@ -109,6 +112,7 @@ describe("a change that is cut short is done once", () => {
       assert.ok(result?.type === "unknown");
       assert.match(result.why, /neither what it was nor what it was to become. Read it/);
       assert.equal(room.read(input.path), "theirs");
+      assert.deepEqual(draftsIn(room), []);
     });
   }
 
