@@ -48,7 +48,13 @@ export async function openLink(options: AcpOptions, pace: AcpPace): Promise<Link
   const waiting = new Set<(why: AcpTrouble) => void>();
   let over: string | null = null;
 
-  const { stream, peer, hangUp } = streamTo(options, (why, lastWords) => {
+  function update(params: unknown): void {
+    const { sessionId, update: news } = record(params);
+    const session = words(sessionId);
+    (replays.get(session) ?? listeners.get(session)?.update)?.(news);
+  }
+
+  const { stream, peer, hangUp } = streamTo(options, update, (why, lastWords) => {
     const said = lastWords === "" ? "" : `; its last words: ${lastWords.slice(-500)}`;
     over = `the agent ${name} is gone: ${why}${said}`;
     for (const give of waiting) give(new AcpTrouble("later", over));
@@ -56,25 +62,16 @@ export async function openLink(options: AcpOptions, pace: AcpPace): Promise<Link
     connection.close(new Error(over));
   });
 
-  const app = client({ name: "everturn" })
-    .onRequest(
-      methods.client.session.requestPermission,
-      (request: unknown) => request,
-      async ({ params, signal }) => {
-        const listener = listeners.get(words(record(params)["sessionId"]));
-        const optionId = (await listener?.permit(params, signal)) ?? null;
-        return { outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
-      },
-    )
-    .onNotification(
-      methods.client.session.update,
-      (params: unknown) => params,
-      ({ params }) => {
-        const { sessionId, update } = record(params);
-        const session = words(sessionId);
-        (replays.get(session) ?? listeners.get(session)?.update)?.(update);
-      },
-    );
+  const permission = async ({ params, signal }: { readonly params: unknown; readonly signal: AbortSignal }) => {
+    const listener = listeners.get(words(record(params)["sessionId"]));
+    const optionId = (await listener?.permit(params, signal)) ?? null;
+    return { outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+  };
+  const app = client({ name: "everturn" }).onRequest(
+    methods.client.session.requestPermission,
+    (request: unknown) => request,
+    permission,
+  );
   const connection = app.connect(stream);
 
   /** An answer, the end of the program, or too long a silence. */
@@ -174,7 +171,11 @@ function troubleOf(name: string, error: unknown): AcpTrouble {
 }
 
 /** Messages to and from the program. What is no message is passed over, and too much of it ends the program. */
-function streamTo(options: AcpOptions, ended: (why: string, lastWords: string) => void) {
+function streamTo(
+  options: AcpOptions,
+  update: (params: unknown) => void,
+  ended: (why: string, lastWords: string) => void,
+) {
   let feed: ReadableStreamDefaultController<AnyMessage> | null = null;
   let garbage = 0;
   const readable = new ReadableStream<AnyMessage>({
@@ -193,7 +194,10 @@ function streamTo(options: AcpOptions, ended: (why: string, lastWords: string) =
     line(text) {
       const message = messageIn(text);
       garbage = message === null ? garbage + 1 : 0;
-      if (message !== null) feed?.enqueue(message);
+      // Straight to whom it concerns: the library would refuse kinds that are newer than itself, and say so on our output.
+      if (message !== null && "method" in message && message.method === methods.client.session.update) {
+        update("params" in message ? message.params : undefined);
+      } else if (message !== null) feed?.enqueue(message);
       else if (garbage > garbageMax) void peer.end("it sends lines that are no messages");
     },
     // What it said last may still be on its way when its end is known.

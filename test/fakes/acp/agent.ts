@@ -53,6 +53,8 @@ type Turn = {
   readonly id: string;
   readonly message: string;
   readonly session: Session;
+  /** It was told to go on, and not to begin. */
+  readonly isNote: boolean;
   readonly stopped: () => boolean;
 };
 
@@ -74,7 +76,7 @@ async function tool(turn: Turn, title: string, act: () => void | Promise<void>):
 async function permission(turn: Turn): Promise<void> {
   const done = (turn.session.done[turn.message] ??= []);
   if (done.includes("Remove the build")) return void say(turn.id, "It is removed.");
-  say(turn.id, "I have to ask. ");
+  if (!turn.isNote) say(turn.id, "I have to ask. ");
   const id = next++;
   const answer = new Promise<unknown>((resolve) => waiting.set(id, resolve));
   send({
@@ -152,7 +154,10 @@ const acts: readonly (readonly [RegExp, (turn: Turn, found: RegExpExecArray) => 
   ],
   [
     /^flood/,
-    async () => void setInterval(() => process.stdout.write("rubbish\n".repeat(100)), 5) ?? new Promise(() => {}),
+    async () => {
+      setInterval(() => process.stdout.write("rubbish\n".repeat(100)), 5);
+      await new Promise(() => undefined);
+    },
   ],
   [/^fail/, async () => Promise.reject(new Error("the model has no credit"))],
   [/^refuse/, async () => "refusal"],
@@ -168,18 +173,18 @@ async function prompt(id: number | string | undefined, params: Params): Promise<
     .map((block) => block.text ?? "")
     .join("\n")
     .trim();
+  const session = open(sessionId);
+  const { message, isNote, finished } = wantedIn(text);
+  if (!isNote) session.done[message] = [];
+  session.done[message] = [...new Set([...(session.done[message] ?? []), ...finished])].filter((title) => title !== "");
+  session.told.push({ role: "user", text: text.slice(0, 5_000) });
+  keep(sessionId, session);
   note(
     "prompts",
     JSON.stringify({ session: sessionId, text: text.slice(0, 5_000), blocks: blocks.map((one) => one.type) }),
   );
-  const session = open(sessionId);
-  const { message, isNote, finished } = wantedIn(text);
-  if (!isNote) session.done[message] = [];
-  for (const title of finished) (session.done[message] ??= []).push(title);
-  session.told.push({ role: "user", text: text.slice(0, 5_000) });
-  keep(sessionId, session);
   let stopped = false;
-  const turn: Turn = { id: sessionId, message, session, stopped: () => stopped };
+  const turn: Turn = { id: sessionId, message, session, isNote, stopped: () => stopped };
   const stop = new Promise<string>((resolve) => {
     cancelled.set(sessionId, () => {
       stopped = true;

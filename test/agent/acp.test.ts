@@ -1,0 +1,319 @@
+// The ACP backend against an agent of our own, as a real process that dies, hangs, asks, forgets and floods.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toolsIn } from "../../src/agents/acp/told/record.ts";
+import type { Entry } from "../../src/core/journal.ts";
+import type { Message } from "../../src/core/message.ts";
+import { anInbound } from "../../src/testing/samples.ts";
+import { acpStage, jobOf, never, playTurn, resumed, stepOf } from "./acp-stage.ts";
+import { until } from "./mcp-stage.ts";
+
+const limit = { timeout: 120_000 };
+const count = (lines: readonly string[], line: string): number => lines.filter((one) => one === line).length;
+
+test("text streams as drafts, tools are on record as they end, and the whole text is the answer", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent } = stage.open();
+  const shown: string[] = [];
+  const { text, journal } = await playTurn(agent, { text: "tools 3", draft: (words) => void shown.push(words) });
+  assert.equal(text, "Did tool 1, tool 2, tool 3.");
+  assert.ok(journal.length > 2, "what is finished is not kept for the end");
+  assert.deepEqual(
+    toolsIn(journal).map(({ title, status }) => `${title} ${status}`),
+    ["tool 1 completed", "tool 2 completed", "tool 3 completed"],
+  );
+  assert.ok(
+    shown.some((words) => words.includes("▸ tool 1…")),
+    shown.join("|"),
+  );
+  assert.deepEqual(stage.left("effects"), ["tool 1", "tool 2", "tool 3"]);
+  assert.equal(stage.prompts().length, 1);
+});
+
+test("conversations share one program, and each goes on in its own session", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent, alive } = stage.open();
+  await Promise.all(["s1", "s2"].map((session) => playTurn(agent, { text: `hello ${session}`, session })));
+  await playTurn(agent, { text: "and again", session: "s1", turn: "t2" });
+  const prompts = stage.prompts();
+  assert.equal(
+    prompts.find((one) => one.text === "and again")?.session,
+    prompts.find((one) => one.text === "hello s1")?.session,
+  );
+  assert.equal(new Set(prompts.map((one) => one.session)).size, 2);
+  assert.equal(stage.left("starts").length, 1);
+  assert.equal(alive(), 1);
+});
+
+test("a permission is a question; the answer goes to the agent, which goes on in the same prompt", limit, async (t) => {
+  for (const [answer, outcome, words] of [
+    ["Allow once", { outcome: "selected", optionId: "o1" }, /It is removed/],
+    ["always", { outcome: "selected", optionId: "o2" }, /It is removed/],
+    ["Reject", { outcome: "selected", optionId: "r1" }, /Then I leave it/],
+    [null, { outcome: "selected", optionId: "r1" }, /Then I leave it/],
+  ] as const) {
+    const stage = acpStage(t);
+    const { text, journal } = await playTurn(stage.open().agent, { text: "permit it" }, () => answer);
+    assert.match(text, words);
+    assert.match(text, /^I have to ask\./);
+    const asked = journal.find((entry) => entry.type === "asked");
+    assert.ok(asked?.type === "asked");
+    assert.match(asked.text, /Remove the build[^]*rm -rf build/);
+    assert.deepEqual(asked.choices, ["Allow once", "Always allow", "Reject"]);
+    assert.deepEqual(
+      stage.left("answers").map((line) => JSON.parse(line) as unknown),
+      [outcome],
+    );
+    assert.equal(stage.prompts().length, 1);
+    assert.equal(count(stage.left("effects"), "Remove the build"), outcome.optionId === "r1" ? 0 : 1);
+  }
+});
+
+test("an answer in the user's own words is no permission, and the agent gets the words", limit, async (t) => {
+  const stage = acpStage(t);
+  const { text } = await playTurn(stage.open().agent, { text: "permit it" }, () => "use the other folder");
+  assert.match(text, /Then I leave it\.\s+You said: use the other folder/);
+  assert.deepEqual(stage.left("effects"), []);
+});
+
+test("messages that join are told when the prompt is over, once", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent } = stage.open();
+  const turn = { text: "tools 2" };
+  const journal: Entry[] = [];
+  await stepOf(agent, turn, journal);
+  await stepOf(agent, turn, journal);
+  journal.push({ type: "joined", message: anInbound("and hurry") });
+  const { text } = await playTurn(agent, { ...turn, past: journal });
+  assert.match(text, /Did tool 1, tool 2\.\s+You said: and hurry/);
+  assert.deepEqual(
+    stage.prompts().map((one) => one.text),
+    ["tools 2", "and hurry"],
+  );
+});
+
+test("the agent's death is told with its last words, and the work goes on where it was", limit, async (t) => {
+  for (const flag of ["load", "forgetful"]) {
+    const stage = acpStage(t, [flag]);
+    const { text, failures, journal } = await playTurn(stage.open().agent, { text: "crash once" });
+    assert.equal(failures.length, 1);
+    assert.match(JSON.stringify(failures), /is gone: it ended with exit code 9; its last words: out of memory, sorry/);
+    assert.match(text, /Beginning\.[^]*Both are done\./);
+    assert.deepEqual(stage.left("effects"), ["first", "second"], flag);
+    assert.ok(journal.length > 2);
+    const [first, second] = stage.prompts();
+    assert.equal(first?.text, "crash once");
+    assert.match(second?.text ?? "", /^\[System note: your work on the message below was cut short/);
+    assert.equal(first?.session === second?.session, flag === "load");
+  }
+});
+
+test("cut after any entry, and killed there: nothing is done twice and the answer is whole", limit, async (t) => {
+  for (const flag of ["load", "forgetful"]) {
+    for (let cut = 1; cut <= 4; cut++) {
+      const stage = acpStage(t, [flag]);
+      const turn = { text: "tools 4" };
+      const journal: Entry[] = [];
+      const before = stage.open();
+      for (let i = 0; i < cut; i++) await stepOf(before.agent, turn, journal);
+      await before.kill();
+      const done = stage.left("effects").length;
+      const { text } = await playTurn(stage.open().agent, { ...turn, past: [...journal, resumed] });
+      assert.match(text, /tool 4\.$/);
+      const effects = stage.left("effects");
+      // What was done and not on record yet, only the agent itself can know.
+      if (flag === "load") assert.deepEqual(effects, ["tool 1", "tool 2", "tool 3", "tool 4"], `cut ${cut}`);
+      else assert.ok(effects.length <= 5 && effects.length >= Math.max(4, done), `${cut}: ${effects.join()}`);
+      assert.equal(stage.prompts().filter((one) => one.text === "tools 4").length, 1, "told once as a message");
+    }
+  }
+});
+
+test(
+  "killed before the agent was told anything, it is told the message; told and killed, it is not again",
+  limit,
+  async (t) => {
+    const stage = acpStage(t);
+    const turn = { text: "hello there" };
+    const journal: Entry[] = [];
+    const first = stage.open();
+    await stepOf(first.agent, turn, journal);
+    assert.deepEqual(stage.prompts(), []);
+    await first.kill();
+    const second = stage.open();
+    const cutShort = new AbortController();
+    const job = jobOf({ ...turn, draft: () => undefined }, [...journal, resumed]);
+    const lost = second.agent.step(job, cutShort.signal);
+    await until(() => stage.prompts().length === 1);
+    await second.kill();
+    cutShort.abort(new Error("killed"));
+    await lost.catch((error: unknown) => assert.match(String(error), /killed/));
+    const { text } = await playTurn(stage.open().agent, { ...turn, past: [...journal, resumed, resumed] });
+    assert.match(text, /hello there/);
+    const [one, two] = stage.prompts();
+    assert.equal(one?.text, "hello there");
+    assert.match(two?.text ?? "", /^\[System note:[^]*> hello there/);
+    assert.equal(one?.session, two?.session);
+  },
+);
+
+test("an approval given after a restart is used for the same question once, and for no other", limit, async (t) => {
+  const stage = acpStage(t);
+  const first = stage.open();
+  const { journal } = await playTurn(first.agent, { text: "permit it" }, null);
+  const asked = journal.at(-1);
+  assert.ok(asked?.type === "asked");
+  await first.kill();
+  const answered: Entry = { type: "answered", question: asked.question, choice: "Allow once" };
+  const { text, journal: whole } = await playTurn(
+    stage.open().agent,
+    { text: "permit it", past: [...journal, answered] },
+    null,
+  );
+  assert.match(text, /It is removed/);
+  assert.equal(count(stage.left("effects"), "Remove the build"), 1);
+  assert.equal(whole.filter((entry) => entry.type === "asked").length, 1, "it is not asked again");
+  // After one more death nobody knows whether it was used; then the user is asked.
+  const other = acpStage(t);
+  const past: Entry[] = [{ type: "asked", question: "q1", text: asked.text, choices: asked.choices }];
+  const again = await playTurn(
+    other.open().agent,
+    { text: "permit it", past: [...past, { ...answered, question: "q1" }, resumed] },
+    null,
+  );
+  assert.equal(again.journal.filter((entry) => entry.type === "asked").length, 2);
+  assert.deepEqual(other.left("effects"), []);
+});
+
+test(
+  "a later turn finds its session in the journals of those before, or tells the agent what was said",
+  limit,
+  async (t) => {
+    for (const flag of ["load", "forgetful"]) {
+      const stage = acpStage(t, [flag]);
+      const first = stage.open();
+      const { journal, text } = await playTurn(first.agent, { text: "my name is Ann", turn: "t1" });
+      await first.kill();
+      const line = (n: number, turn: string, role: Message["role"], words: string): Message =>
+        ({ n, key: `k${n}`, session: "s1", turn, role, text: words, at: 0 }) as unknown as Message;
+      const history = [line(1, "t1", "user", "my name is Ann"), line(2, "t1", "assistant", text)];
+      const journals = { t1: journal };
+      await playTurn(stage.open().agent, { text: "who am I?", turn: "t2", history, journals });
+      const last = stage.prompts().at(-1);
+      if (flag === "load") assert.equal(last?.text, "who am I?");
+      else assert.match(last?.text ?? "", /User: my name is Ann[^]*now the user says:\]\s+who am I\?$/);
+      assert.equal(stage.left("loads").length, flag === "load" ? 1 : 0);
+    }
+  },
+);
+
+test("an abort cancels the prompt at once; the next turn goes on in the session", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent } = stage.open();
+  const stop = new AbortController();
+  const reason = new Error("the user said stop");
+  const cut = playTurn(agent, {
+    text: "hang on",
+    signal: stop.signal,
+    draft: (words) => words.includes("Hanging") && stop.abort(reason),
+  });
+  await assert.rejects(cut, reason);
+  await until(() => stage.left("cancels").length === 1);
+  const { text } = await playTurn(agent, { text: "and now", turn: "t2" });
+  assert.equal(text, "You said: and now");
+  assert.equal(stage.left("starts").length, 1);
+});
+
+test("an agent that does not stop when told is ended, and the next turn has a new one", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent } = stage.open({ pace: { cancelMs: 100 } });
+  const stop = new AbortController();
+  const cut = playTurn(agent, {
+    text: "deaf",
+    signal: stop.signal,
+    draft: (words) => words.includes("Hanging") && stop.abort(new Error("stop")),
+  });
+  await assert.rejects(cut, /stop/);
+  const { text } = await playTurn(agent, { text: "and now", turn: "t2" });
+  assert.equal(text, "You said: and now");
+  assert.equal(stage.left("starts").length, 2);
+});
+
+test("a turn that is dropped while it asks does not disturb the next one", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent } = stage.open();
+  await playTurn(agent, { text: "permit it" }, null);
+  const { text } = await playTurn(agent, { text: "never mind", turn: "t2" });
+  assert.equal(text, "You said: never mind");
+  assert.deepEqual(stage.left("answers"), ['{"outcome":"cancelled"}']);
+});
+
+test("an agent that cannot be used says why, and whether waiting helps", limit, async (t) => {
+  for (const [flag, why, retry] of [
+    ["exit", /exit code 2; its last words: no configuration found/, "later"],
+    ["auth", /wants you to log in/, "never"],
+    ["version", /speaks version 7/, "never"],
+    ["garbage", /no messages/, "later"],
+    ["hang-init", /did not answer to initialize in time/, "later"],
+  ] as const) {
+    const stage = acpStage(t, [flag]);
+    const { agent, alive } = stage.open({ pace: { connectMs: flag === "hang-init" ? 300 : 30_000 } });
+    const step = await agent.step(jobOf({ text: "hello" }, []), never);
+    assert.ok(step.type === "failed", flag);
+    assert.match(step.why, why);
+    assert.equal(step.retry, retry, flag);
+    if (flag !== "auth") await until(() => alive() === 0);
+  }
+  const gone = acpStage(t, [], ["/no/such/agent"]);
+  const step = await gone.open().agent.step(jobOf({ text: "hello" }, []), never);
+  assert.match(JSON.stringify(step), /cannot be started.*ENOENT/);
+});
+
+test("an agent that dies again and again is started less and less often", limit, async (t) => {
+  const stage = acpStage(t, ["exit"]);
+  const { agent } = stage.open({ pace: { retryMinMs: 60_000, retryMaxMs: 100_000 } });
+  const steps = [];
+  for (let i = 0; i < 5; i++) steps.push(await agent.step(jobOf({ text: "hello" }, []), never));
+  assert.equal(stage.left("starts").length, 2);
+  const last = steps.at(-1);
+  assert.ok(last?.type === "failed" && (last.afterMs ?? 0) > 1_000 && /no configuration/.test(last.why));
+});
+
+test("noise is passed over, floods end it, errors and refusals are told, silence is not nothing", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent } = stage.open();
+  const say = async (text: string) => playTurn(agent, { text, turn: text });
+  assert.equal((await say("noise")).text, "through the noise");
+  assert.match((await say("refuse")).text, /refused/);
+  assert.match((await say("silent")).text, /without a word/);
+  const failed = await say("fail");
+  assert.match(JSON.stringify(failed.failures[0]), /the model has no credit/);
+  assert.equal(stage.prompts().filter((one) => one.text === "fail").length, 1, "a retry does not tell it again");
+  assert.match(JSON.stringify((await say("flood")).failures[0]), /no messages/);
+});
+
+test("files go along as links, images as images where the agent sees them", limit, async (t) => {
+  const file = { name: "a.png", mime: "image/png", blob: "b1", bytes: 3 };
+  const input = anInbound("look", {
+    body: { kind: "text", text: "look", files: [file, { ...file, mime: "text/csv" }] },
+  });
+  const blobs = { read: async () => new Uint8Array([1, 2, 3]), path: () => "/tmp/b1" };
+  for (const [flag, wanted] of [
+    ["image", ["text", "image", "resource_link"]],
+    ["blind", ["text", "resource_link", "resource_link"]],
+  ] as const) {
+    const stage = acpStage(t, [flag]);
+    await playTurn(stage.open({ blobs }).agent, { text: "look", input });
+    assert.deepEqual(stage.prompts()[0]?.blocks, wanted);
+  }
+});
+
+test("closing ends the program, and the next step starts it again", limit, async (t) => {
+  const stage = acpStage(t);
+  const { agent, alive } = stage.open();
+  await playTurn(agent, { text: "hello" });
+  await agent.close("all");
+  assert.equal(alive(), 0);
+  assert.equal((await playTurn(agent, { text: "again", turn: "t2" })).text, "You said: again");
+});
