@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { piecesOf, previewOf } from "./pieces.ts";
+import { piecesOf, previewOf, splitPreview } from "./pieces.ts";
 import { timelineRows } from "./rows.ts";
 import { emptyFeed } from "./state.ts";
 
@@ -49,4 +49,19 @@ test("the timeline has its days, its restarts, and what is on its way at the end
     rows.map((row) => row.key),
     ["day 1", "m 1", "m 2", "restart 2", "day 2", "m 3", "u a"],
   );
+});
+
+test("a preview is split into its words and the calls that run", () => {
+  const tool = (name: string, input = "", told = "") => ({ name, input, told });
+  for (const [text, words, tools] of [
+    ["", "", []],
+    ["just words", "just words", []],
+    ["… terminal: npm test", "", [tool("terminal", "npm test")]],
+    ["one\n\ntwo\n\n… read_file: a\n… recall", "one\n\ntwo", [tool("read_file", "a"), tool("recall")]],
+    ["… terminal: npm test\n  12 passing", "", [tool("terminal", "npm test", "12 passing")]],
+    ["words\n… terminal: x", "words\n… terminal: x", []],
+    ["words\n\n… and so on, as they say", "words\n\n… and so on, as they say", []],
+    ["a\n\n… x: 1\nmore words", "a\n\n… x: 1\nmore words", []],
+  ] as const)
+    assert.deepEqual(splitPreview(text), { words, tools }, text);
 });

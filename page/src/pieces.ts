@@ -16,6 +16,27 @@ export function previewOf(text: string, foldOver: number): string {
   return wholeCharacters(line > cut.length / 2 ? cut.slice(0, line) : cut);
 }
 
+export type ToolLine = { readonly name: string; readonly input: string; readonly told: string };
+
+/**
+ * A preview in two: the words, and the calls that run behind them. Those are the lines of its last paragraph, as
+ * `… tool: input`, each followed by what it last told, set in.
+ */
+export function splitPreview(text: string): { readonly words: string; readonly tools: readonly ToolLine[] } {
+  const at = text.lastIndexOf("\n\n");
+  const lines = text.slice(at === -1 ? 0 : at + 2).split("\n");
+  const tools: ToolLine[] = [];
+  for (const line of lines) {
+    const call = /^… ([\w-]{1,64})(?:: (.*))?$/.exec(line);
+    const last = tools.at(-1);
+    if (call !== null) tools.push({ name: call[1] ?? "", input: call[2] ?? "", told: "" });
+    else if (last !== undefined && last.told === "" && line.startsWith("  "))
+      tools[tools.length - 1] = { ...last, told: line.trim() };
+    else return { words: text, tools: [] };
+  }
+  return { words: at === -1 ? "" : text.slice(0, at), tools };
+}
+
 export function piecesOf(text: string): readonly string[] {
   if (text.length <= pieceMax) return [text];
   const pieces: string[] = [];

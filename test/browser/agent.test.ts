@@ -155,6 +155,18 @@ describe("agent", () => {
     await answer(page, /You sent me:\s*late\.txt, 4 bytes/).waitFor();
   });
 
+  it("shows which tools run while they run", async (t) => {
+    const gateway = await startGateway(t);
+    const { page } = await enter(t, browser, gateway);
+    await page.getByText("Every turn gets its answer.").waitFor();
+    await shoot(page, "welcome");
+    await say(page, "run a slow tool");
+    await page.locator(".draft .tools li", { hasText: "stamp" }).waitFor();
+    await shoot(page, "tools-running");
+    await answer(page, "I ran one tool of each kind").waitFor();
+    assert.equal(await page.locator(".tools").count(), 0);
+  });
+
   it("stops what runs, by a button that is there only then", async (t) => {
     const gateway = await startGateway(t);
     const { page } = await enter(t, browser, gateway);

@@ -4,7 +4,15 @@
 import { type ComponentChild, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { markdown, plain } from "../markdown.ts";
-import { foldAnswersOver, foldTypedOver, formattedMax, piecesOf, previewOf } from "../pieces.ts";
+import {
+  foldAnswersOver,
+  foldTypedOver,
+  formattedMax,
+  piecesOf,
+  previewOf,
+  splitPreview,
+  type ToolLine,
+} from "../pieces.ts";
 import { CodeBlock } from "./code.ts";
 import { sizeOf } from "./words.ts";
 
@@ -34,8 +42,23 @@ export function Body({ text, formatted }: BodyProps): ComponentChild {
 
 /** The answer so far. Of a very long one only the end is interesting while it grows. */
 export function Growing({ text }: { readonly text: string }): ComponentChild {
-  if (text.length <= foldAnswersOver) return h("div", { class: "body" }, h(Pieces, { text, formatted: true }));
-  return h("div", { class: "body" }, plain(`…${text.slice(-4_000)}`));
+  const { words, tools } = splitPreview(text);
+  const isLong = words.length > foldAnswersOver;
+  return h(
+    "div",
+    { class: "body" },
+    isLong ? plain(`…${words.slice(-4_000)}`) : words !== "" && h(Pieces, { text: words, formatted: true }),
+    tools.length > 0 && h("ul", { class: "tools", "aria-label": "Tools that run" }, tools.map(toolLine)),
+  );
+}
+
+function toolLine({ name, input, told }: ToolLine): ComponentChild {
+  return h(
+    "li",
+    {},
+    h("code", {}, h("b", {}, name), input === "" ? "" : ` ${input}`),
+    told !== "" && h("code", { class: "told" }, told),
+  );
 }
 
 function Pieces({ text, formatted }: BodyProps): ComponentChild {
