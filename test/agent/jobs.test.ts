@@ -196,7 +196,8 @@ test("a stop ends them with all they started, also those of an earlier life; a r
 
 test("a daemon that outlived its command is ended by a stop", async (t) => {
   const one = newJobsHome(t);
-  assert.match(outputOf(await one.terminal.run({ command: "setsid sleep 600 & echo left" }, context("k1"))), /left/);
+  const command = "setsid sh -c 'touch away; exec sleep 600' & while [ ! -e away ]; do sleep 0.05; done; echo left";
+  assert.match(outputOf(await one.terminal.run({ command }, context("k1"))), /left/);
   assert.equal((await marksOf("k1")).length, 1, "it left the group, and goes on");
   assert.equal(await endJobs(join(one.home, "jobs"), "the gateway was stopped"), 1);
   assert.deepEqual(await marksOf("k1"), []);

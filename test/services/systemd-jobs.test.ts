@@ -84,12 +84,19 @@ test("`systemctl stop` ends it, and the next start is told so", async (t) => {
   assert.equal(one.begun(), 1);
 });
 
-test("where systemd refuses a scope it runs inside, and its end with the service is not known", async (t) => {
+test("where systemd refuses a scope it runs inside: a restart ends it and says so, a death leaves it not known", async (t) => {
   const one = await serving(t, "User=nobody");
   assert.equal(one.lives()[0]?.dwelling.type, "inside");
   await one.machine.must(["systemctl", "restart", "jobs-life"]);
   const result = await one.result();
-  assert.ok(result?.type === "unknown", JSON.stringify(result));
-  assert.match(result.why, /not known/);
+  assert.ok(result?.type === "ok", JSON.stringify(result));
+  assert.match(String(result.output), /^\[killed .* \(its service was restarted/);
   assert.equal(one.begun(), 1);
+
+  const other = await serving(t, "User=nobody");
+  await other.machine.must(["systemctl", "kill", "--signal=KILL", "--kill-who=main", "jobs-life"]);
+  const lost = await other.result();
+  assert.ok(lost?.type === "unknown", JSON.stringify(lost));
+  assert.match(lost.why, /not known/);
+  assert.equal(other.begun(), 1);
 });

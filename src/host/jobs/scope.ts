@@ -57,11 +57,15 @@ export async function findDwelling(run: Run = runProgram, platform = process.pla
 
 /** The service that this process belongs to; null when it is none of systemd's. */
 export async function ownUnit(platform = process.platform): Promise<Unit | null> {
-  if (platform !== "linux") return null;
+  return platform === "linux" ? unitFromCgroup(await cgroupOf("self")) : null;
+}
+
+/** Empty where there is no such process, or no such thing. */
+export async function cgroupOf(pid: number | "self"): Promise<string> {
   try {
-    return unitFromCgroup(await readFile("/proc/self/cgroup", "utf8"));
+    return await readFile(`/proc/${pid}/cgroup`, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error) return null;
+    if (error instanceof Error && "code" in error) return "";
     throw error;
   }
 }

@@ -8,19 +8,19 @@ export function withJobs(processes: Processes, folder: string): Processes {
   return {
     async killAll(which) {
       const others = processes.killAll(which);
-      if (which !== "all" || !existsSync(folder)) return others;
-      const [killed, ended] = await Promise.all([others, endUnlessBack(folder)]);
+      if (!existsSync(folder)) return others;
+      const [killed, ended] = await Promise.all([others, endOf(folder, which === "all-but-jobs")]);
       return killed + ended;
     },
   };
 }
 
-/** systemd says whether the service comes back; it is asked only when there is something to spare. */
-async function endUnlessBack(folder: string): Promise<number> {
+/** systemd is asked whether the service comes back only when there is something to spare. */
+async function endOf(folder: string, isSpared: boolean): Promise<number> {
   const { endJobs, runningIn } = await import("./end.ts");
   if ((await runningIn(folder)) > 0) {
-    const { comesBack } = await import("./returning.ts");
-    if (await comesBack()) return 0;
+    const { comesBack, endDoomed } = await import("./returning.ts");
+    if (isSpared || (await comesBack())) return endDoomed(folder);
   }
-  return endJobs(folder, "the gateway was stopped");
+  return isSpared ? 0 : endJobs(folder, "the gateway was stopped");
 }
