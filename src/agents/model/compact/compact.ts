@@ -11,7 +11,7 @@ import type { ModelOptions } from "../options.ts";
 import { abilitiesOf } from "../providers/abilities.ts";
 import { type Caller, askChain } from "../step/chain.ts";
 import { textOf } from "../step/collect.ts";
-import { planCompaction, summaryTokens, targetOf, triesOf } from "./plan.ts";
+import { planCompaction, summaryTokens, targetOf, triesMax, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
 /** Characters of conversation to a token, on the safe side. */
@@ -35,11 +35,9 @@ export async function compact(
   // What was refused was too long, whatever our tables say.
   const believed = refused ? Math.min(window, layout.tokens) : window;
   const { summary } = gathered;
-  const plan = planCompaction(layout, targetOf(believed, triesOf(job.journal)), {
-    entries: summary?.entries ?? 0,
-    upTo: summary?.upTo ?? 0,
-    lastBefore: gathered.before,
-  });
+  const before = { entries: summary?.entries ?? 0, upTo: summary?.upTo ?? 0, lastBefore: gathered.before };
+  const tries = triesOf(job.journal);
+  const plan = tries < triesMax ? planCompaction(layout, targetOf(believed, tries), before) : null;
   if (plan === null) {
     const advice = "Start over with /new, send less at once, or choose a model with a larger window with /model.";
     return { type: "failed", retry: "never", why: `${why} Nothing more of it can be summarised. ${advice}` };

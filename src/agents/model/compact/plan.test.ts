@@ -6,7 +6,12 @@ import { planCompaction, targetOf, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
 const words = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
-const earlier = (upTo: number, tokens: number) => ({ messages: [words(`m${upTo}`)], upTo, tokens });
+const earlier = (upTo: number, tokens: number) => ({
+  messages: [words(`m${upTo}`)],
+  from: upTo - 1,
+  upTo,
+  tokens,
+});
 const step = (entries: number, tokens: number) => ({ messages: [words(`e${entries}`)], entries, tokens });
 const before = { entries: 0, upTo: 0, lastBefore: 20 };
 
@@ -69,6 +74,15 @@ describe("which part is summarised", () => {
   ] as const) {
     test(name, () => assert.deepEqual(made, gives));
   }
+
+  test("turns that overlap: nothing of one that stays is counted as told", () => {
+    const pieces = [
+      { messages: [words("a")], from: 1, upTo: 5, tokens: 2_000 },
+      { messages: [words("b")], from: 3, upTo: 7, tokens: 500 },
+    ];
+    const made = planCompaction({ earlier: pieces, steps: [], fixedTokens: 100, ratio: 1 }, 1_000, before);
+    assert.equal(made?.upTo, 2);
+  });
 
   test("each time it was not enough, less may stay", () => {
     assert.deepEqual(

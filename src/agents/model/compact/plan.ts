@@ -20,6 +20,9 @@ const worthTokens = 400;
 /** What a summary takes. */
 export const summaryTokens = 1_500;
 
+/** So often in a row and no further. */
+export const triesMax = 4;
+
 /** How much may stay, in the provider's tokens: the more often it was not enough, the less. */
 export function targetOf(window: number, tries: number): number {
   return Math.floor((window * 0.45) / 2 ** tries);
@@ -40,7 +43,7 @@ export function planCompaction(
   const { earlier, steps, fixedTokens, ratio } = layout;
   const pieces = [
     ...earlier.map((piece) => ({ ...piece, entries: before.entries })),
-    ...steps.map((piece) => ({ ...piece, upTo: before.lastBefore })),
+    ...steps.map((piece) => ({ ...piece, from: before.lastBefore + 1, upTo: before.lastBefore })),
   ];
   let left = target / ratio - fixedTokens - Math.min(summaryTokens, target / 4);
   let from = pieces.length;
@@ -51,6 +54,10 @@ export function planCompaction(
   return {
     messages: removed.flatMap(({ messages }) => messages),
     entries: last.entries,
-    upTo: Math.max(before.upTo, last.upTo),
+    // Turns may overlap: no message of one that stays may be counted as told.
+    upTo: Math.max(
+      before.upTo,
+      Math.min(last.upTo, before.lastBefore, (pieces[from]?.from ?? Number.POSITIVE_INFINITY) - 1),
+    ),
   };
 }

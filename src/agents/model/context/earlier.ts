@@ -12,7 +12,8 @@ export type Group = { readonly turn: TurnId | null; readonly lines: readonly Lin
 
 export type EarlierPiece = {
   readonly messages: readonly Message[];
-  /** The number of its last message. */
+  /** The numbers of its first and its last message; those of other turns may lie between. */
+  readonly from: number;
   readonly upTo: number;
   readonly tokens: number;
 };
@@ -66,8 +67,8 @@ export function earlierPieces(
   return groups.flatMap((group, at) => {
     const lines = group.lines.filter((line) => line.role !== "user" || !joined.has(line.key));
     const messages = (at >= from ? detailed(group, journals, scene) : null) ?? plain(lines, scene);
-    const upTo = group.lines.at(-1)?.n ?? 0;
-    return messages.length === 0 ? [] : [{ messages, upTo, tokens: promptTokens(messages) }];
+    const numbers = { from: group.lines[0]?.n ?? 0, upTo: group.lines.at(-1)?.n ?? 0 };
+    return messages.length === 0 ? [] : [{ messages, ...numbers, tokens: promptTokens(messages) }];
   });
 }
 

@@ -11,7 +11,7 @@ import type { Blobs } from "../../../ports/blobs.ts";
 import type { Abilities } from "../providers/abilities.ts";
 import { type Group, detailedFrom, groupsBefore } from "./earlier.ts";
 import { type Contents, loadFiles } from "./files.ts";
-import { outputText } from "./results.ts";
+import { fromOutside, outputText } from "./results.ts";
 
 export type Gathered = {
   readonly groups: readonly Group[];
@@ -62,11 +62,17 @@ export async function gather(job: AgentJob, abilities: Abilities, keep: Keep, bl
     memories,
     summary,
     cameAt: own?.at ?? job.input.sentAt,
-    before: Math.max(summary?.upTo ?? 0, ...groups.flatMap((group) => group.lines.map(({ n }) => n))),
+    before: lastBefore(groups, own?.n ?? null, summary?.upTo ?? 0),
     full: lines.length >= linesMax && (lines[0]?.n ?? 0) > (summary?.upTo ?? 0),
     contents: await loadFiles(filesOf(job, groups), abilities, blobs),
     kept: await keepLong([job.journal, ...journals.values()], keep),
   };
+}
+
+/** Messages behind its own are another turn's, or are still to be told. */
+function lastBefore(groups: readonly Group[], own: number | null, summarised: number): number {
+  const numbers = groups.flatMap(({ lines }) => lines.map(({ n }) => n)).filter((n) => own === null || n < own);
+  return Math.max(summarised, ...numbers);
 }
 
 /** The newest first. */
@@ -90,7 +96,8 @@ async function keepLong(journals: readonly (readonly Entry[])[], keep: Keep): Pr
     if (entry.type !== "tool-ended" || entry.result.type !== "ok") continue;
     const text = outputText(entry.result.output);
     if (text.length <= resultMax || kept.has(text)) continue;
-    const where = await keep(text);
+    // Whoever reads the file later is told as well whose words it holds.
+    const where = await keep(entry.result.outside === true ? fromOutside(text) : text);
     if (where !== null) kept.set(text, where);
   }
   return kept;
