@@ -3,9 +3,15 @@
 import { type Judgement, dangerous, forbidden, plain } from "./judgement.ts";
 import type { Input } from "./look.ts";
 import { type Expansion, expandWhole, unknown } from "./shell/expand.ts";
-import type { Redirect, Script, Word } from "./shell/script.ts";
+import type { Command, Redirect, Script, Word } from "./shell/script.ts";
 
 export const isPipe = (input: Input): boolean => input.type === "pipe" && input.isDownload;
+
+/** Nothing follows it. */
+export function leaves(command: Command | undefined): boolean {
+  const [part] = command?.type === "simple" ? (command.words[0] ?? []) : [];
+  return part?.type === "text" && /^(?:exit|return|break|continue)$/.test(part.text);
+}
 
 export function assignment(word: Word): { readonly name: string; readonly value: Word } | null {
   const [first, ...rest] = word;

@@ -2,9 +2,11 @@
 
 import { posix } from "node:path";
 import { type CommandPlaces, type Judgement, type Places, dangerous, forbidden, plain, worst } from "./judgement.ts";
+import type { Folder } from "./shell/folders.ts";
 import { holdsSecrets, isInside, judgePath, ownPart, tidy } from "./paths.ts";
 import { globPattern } from "./secrets.ts";
 import { unknown } from "./shell/expand.ts";
+import type { Script } from "./shell/script.ts";
 
 /** Where a program's input comes from. */
 export type Input =
@@ -21,12 +23,16 @@ export type Call = {
 
 export type Look = {
   readonly places: CommandPlaces;
-  /** Where the command may run: each folder it may have gone to; null for one that cannot be known. */
-  readonly folders: readonly (string | null)[];
+  /** Where the command runs if all went well, and where it may run besides; null for a folder that cannot be known. */
+  readonly folders: readonly Folder[];
+  readonly doubts: readonly Folder[];
   /** Judges a program with its words, started by the one that is judged. */
   readonly run: (words: readonly string[], input?: Input) => Judgement;
-  /** Judges a script that would be run. */
+  /** Judges a script that would be run by another shell, or by this one. */
   readonly script: (text: string) => Judgement;
+  readonly here: (text: string) => Judgement;
+  /** Judges the body of a function where it is called. */
+  readonly again: (body: Script) => Judgement;
 };
 
 /** Gives its own part of the judgement; what its words are as files that are read is looked at for all programs alike. */
@@ -59,12 +65,12 @@ function globFits(part: string, name: string): boolean {
   return name.startsWith(".") === part.startsWith(".") && globPattern(part).test(name);
 }
 
-function joined(text: string, folders: readonly (string | null)[]): readonly string[] | null {
+function joined(text: string, folders: readonly Folder[]): readonly string[] | null {
   const known = folders.filter((folder) => folder !== null);
   return known.length < folders.length ? null : known.map((folder) => tidy(posix.join(folder, text)));
 }
 
-export function reads(text: string, look: Look): Judgement {
+function readsThere(text: string, look: Look): Judgement {
   if (text.includes(unknown)) {
     // Enough may be known to see that it is ours or a secret: ~/.ssh/$name.
     const start = text.slice(0, text.indexOf(unknown));
@@ -75,12 +81,15 @@ export function reads(text: string, look: Look): Judgement {
 }
 
 /** All that is in it, too. */
-export function readsWhole(text: string, look: Look): Judgement {
+function readsWholeThere(text: string, look: Look): Judgement {
   const whole = (pathsOf(text, look) ?? []).filter((path) => holdsSecrets(path, look.places));
-  return worst([reads(text, look), ...whole.map((path) => dangerous(`it reads all of ${path}, secrets included`))]);
+  return worst([
+    readsThere(text, look),
+    ...whole.map((path) => dangerous(`it reads all of ${path}, secrets included`)),
+  ]);
 }
 
-export function writes(text: string, look: Look): Judgement {
+function writesThere(text: string, look: Look): Judgement {
   const paths = pathsOf(text, look);
   if (paths !== null) return worst(paths.map((path) => judgePath(path, "write", look.places)));
   const start = text.slice(0, text.indexOf(unknown));
@@ -93,7 +102,7 @@ const kept =
   /^\/(?:bin|boot|dev|etc|home|lib|lib32|lib64|opt|proc|root|sbin|srv|sys|usr|var|usr\/(?:bin|lib|local|sbin|share)|var\/lib|Users|System|Library|Applications|Volumes|private)$/;
 
 /** To remove or change everything below that place would be the end of the machine, of the user's files or of the gateway. */
-export function wholesale(text: string, look: Look): Judgement {
+function wholesaleThere(text: string, look: Look): Judgement {
   // The folder and everything in it are the same: / and /*, ~ and ~/.
   const shown = text.replace(/(?:\/(?:\.?\*+|\.))+\/?$/, "/").replace(/\/{1,}$/, "/");
   const paths = pathsOf(/^\.?\*+$/.test(shown) ? "." : shown, look) ?? [];
@@ -107,3 +116,25 @@ export function wholesale(text: string, look: Look): Judgement {
     }),
   );
 }
+
+type There = (text: string, look: Look) => Judgement;
+
+/** Where it may be only because something failed, it is asked for, and no more. */
+function alsoInDoubt(judge: There): There {
+  return (text, look) => {
+    const found = judge(text, look);
+    if (look.doubts.length === 0 || found.level === "forbidden") return found;
+    const doubted = judge(text, { ...look, folders: look.doubts });
+    return worst([
+      found,
+      doubted.level === "forbidden" ? dangerous(`${doubted.why}, if a folder is missing`) : doubted,
+    ]);
+  };
+}
+
+export const reads = alsoInDoubt(readsThere);
+/** All that is in it, too. */
+export const readsWhole = alsoInDoubt(readsWholeThere);
+export const writes = alsoInDoubt(writesThere);
+/** To take everything below that place would be the end of the machine, of the user's files or of the gateway. */
+export const wholesale = alsoInDoubt(wholesaleThere);

@@ -1,7 +1,7 @@
 // Goes through a script as it was read and asks the rules about everything that would run. Pure.
 
-import { posix } from "node:path";
-import { assignment, fills, inputOf, isBomb, isPipe, spokenBy } from "./facts.ts";
+import { assignment, fills, inputOf, isBomb, isPipe, leaves, spokenBy } from "./facts.ts";
+import { Folders } from "./shell/folders.ts";
 import { type CommandPlaces, type Judgement, dangerous, plain, worst } from "./judgement.ts";
 import { type Call, type Input, type Look, reads, writes } from "./look.ts";
 import { argumentsOf, ruleFor, startsFile } from "./rules/index.ts";
@@ -18,9 +18,6 @@ const powers =
 /** Scripts inside of a word that say a plain name or number, whatever happens. */
 const sayers = /^(?:date|seq|wc|basename|hostname|whoami|uname|nproc|id|git|expr)$/;
 
-/** Of more places it is not known where it is. */
-const foldersMax = 32;
-
 export function judgeScript(text: string, places: CommandPlaces): Judgement {
   return new Walk(places).text(text, 0);
 }
@@ -28,13 +25,15 @@ export function judgeScript(text: string, places: CommandPlaces): Judgement {
 class Walk {
   readonly #places: CommandPlaces;
   readonly #variables = new Map<string, readonly string[] | null>();
-  #folders: readonly (string | null)[] = [];
+  readonly #folders: Folders;
+  readonly #functions = new Map<string, Script>();
   readonly #expansion: Expansion;
   #depth = 0;
 
   constructor(places: CommandPlaces) {
     this.#places = places;
-    this.#stay([places.cwd]);
+    this.#folders = new Folders(places.cwd);
+    this.#variables.set("PWD", [places.cwd]);
     this.#variables.set("HOME", places.userHome === null ? null : [places.userHome]);
     this.#variables.set("EVERTURN_HOME", [places.home]);
     this.#variables.set("IFS", [" "]);
@@ -60,25 +59,38 @@ class Walk {
     return worst(script.map((pipeline) => this.#pipeline(pipeline, input)));
   }
 
-  #pipeline({ commands }: Pipeline, first: Input): Judgement {
-    let input = first;
-    const found: Judgement[] = [];
-    for (const command of commands) {
-      found.push(this.#command(command, input));
-      input = this.#said(command, input);
-    }
-    return worst(found);
+  #pipeline({ commands, background, after }: Pipeline, first: Input): Judgement {
+    this.#folders.join(after, commands.length === 1 && leaves(commands[0]));
+    const run = (): Judgement => {
+      let input = first;
+      const found: Judgement[] = [];
+      for (const command of commands) {
+        found.push(this.#command(command, input));
+        input = this.#said(command, input);
+      }
+      return worst(found);
+    };
+    return commands.length > 1 || background ? this.#alone(run) : run();
   }
 
   #command(command: Command, input: Input): Judgement {
     if (command.type === "simple") return this.#simple(command.words, command.redirects, input);
     if (command.type === "loop") return this.#loop(command.name, command.values);
-    if (command.type === "function") return worst([isBomb(command.name, command.body), this.#script(command.body)]);
-    const folders = this.#folders;
-    const found = [this.#script(command.body, input), ...command.redirects.map((one) => this.#redirect(one))];
+    if (command.type === "function") {
+      this.#functions.set(command.name, command.body);
+      return worst([isBomb(command.name, command.body), this.#alone(() => this.#script(command.body))]);
+    }
+    const run = () =>
+      worst([this.#script(command.body, input), ...command.redirects.map((one) => this.#redirect(one))]);
     // Where a group in parentheses goes, it goes alone.
-    if (command.apart) this.#stay(folders);
-    return worst(found);
+    return command.apart ? this.#alone(run) : run();
+  }
+
+  #alone(run: () => Judgement): Judgement {
+    const before = this.#variables.get("PWD") ?? null;
+    const found = this.#folders.apart(run);
+    this.#variables.set("PWD", before);
+    return found;
   }
 
   #loop(name: string, values: readonly Word[] | null): Judgement {
@@ -94,7 +106,8 @@ class Walk {
     for (; at < words.length; at++) {
       const assigned = assignment(words[at] ?? []);
       if (assigned === null) break;
-      found.push(this.#assignment(assigned.name, assigned.value));
+      const isPassing = assigned.name === "IFS" && words.slice(at + 1).some((word) => assignment(word) === null);
+      if (!isPassing) found.push(this.#assignment(assigned.name, assigned.value));
     }
     const expanded = words.slice(at).map((word) => expand(word, this.#expansion));
     const args = expanded.flatMap((one) => one ?? []);
@@ -115,16 +128,11 @@ class Walk {
     return worst(
       word.map((part) => {
         if (part.type === "text") return plain;
-        return part.type === "script" ? this.#apart(part.script) : worst(part.inner.map((one) => this.#inside([one])));
+        return part.type === "script"
+          ? this.#alone(() => this.#script(part.script))
+          : worst(part.inner.map((one) => this.#inside([one])));
       }),
     );
-  }
-
-  #apart(script: Script): Judgement {
-    const folders = this.#folders;
-    const found = this.#script(script);
-    this.#stay(folders);
-    return found;
   }
 
   #call([first, ...rest]: readonly Expanded[], input: Input): Judgement {
@@ -143,9 +151,11 @@ class Walk {
     const call: Call = { name: first.slice(first.lastIndexOf("/") + 1), args, input };
     const look = this.#look();
     const own = this.#builtin(call);
+    const body = this.#functions.get(first);
     const rule = ruleFor(call.name);
     return worst([
       own,
+      ...(body === undefined ? [] : [look.again(body)]),
       ...(rule === null ? [] : [rule(call, look)]),
       startsFile(first, look),
       ...argumentsOf(call).map((arg) => reads(arg, look)),
@@ -155,7 +165,8 @@ class Walk {
   /** What changes how the rest is read. */
   #builtin({ name, args }: Call): Judgement {
     if (name === "cd" || name === "pushd") this.#go(args.filter((arg) => !/^-[LPe@]+$/.test(arg)));
-    if (name === "popd") this.#stay([...this.#folders, null]);
+    if (name === "popd") this.#go(["-"]);
+    if (name === "set" && args.some((arg) => /^-[a-z]*e|^errexit$/.test(arg))) this.#folders.isStrict = true;
     if (name === "read" || name === "mapfile" || name === "readarray" || name === "getopts")
       for (const arg of args) if (/^[A-Za-z_]\w*$/.test(arg)) this.#assign(arg, null);
     if (!/^(?:export|declare|typeset|local|readonly|set|env)$/.test(name)) return plain;
@@ -172,8 +183,9 @@ class Walk {
     const { userHome } = this.#places;
     const text = target ?? userHome ?? unknown;
     const isKnown = !(text.includes(unknown) || text === "-" || /[*?[]/.test(text));
-    const next = this.#folders.map((from) => (isKnown && from !== null ? posix.resolve(from, text) : null));
-    this.#stay([...this.#folders, ...next]);
+    this.#folders.go(isKnown ? text : null);
+    const known = this.#folders.sure.filter((folder) => folder !== null);
+    this.#variables.set("PWD", known.length < this.#folders.sure.length ? null : known);
   }
 
   #assignment(name: string, value: Word): Judgement {
@@ -182,6 +194,8 @@ class Walk {
 
   #assigned(name: string, values: readonly string[] | null): Judgement {
     this.#assign(name, values?.some((value) => value.includes(unknown)) === true ? null : values);
+    // Blanks part words as ever.
+    if (name === "IFS" && values?.every((value) => /^\s*$/.test(value)) === true) return plain;
     return powers.test(name) ? dangerous(`it sets ${name}, which decides what other commands do`) : plain;
   }
 
@@ -223,14 +237,6 @@ class Walk {
     return { type: "pipe", isDownload: heard.type === "pipe" && heard.isDownload };
   }
 
-  /** Where it may be from now on; the variable says the same. */
-  #stay(folders: readonly (string | null)[]): void {
-    const unique = [...new Set(folders)];
-    this.#folders = unique.length > foldersMax ? [null] : unique;
-    const known = this.#folders.filter((folder) => folder !== null);
-    this.#variables.set("PWD", known.length < this.#folders.length ? null : known);
-  }
-
   /** Only for what is plain to see. */
   #says(script: Script): string | null {
     const [pipeline] = script;
@@ -239,7 +245,7 @@ class Walk {
     const expansion: Expansion = { variables: this.#variables, userHome: this.#places.userHome, saidBy: () => null };
     const texts = command.words.flatMap((word) => expand(word, expansion)?.map(({ text }) => text) ?? [unknown]);
     const [name = "", ...args] = texts;
-    if (name === "pwd") return this.#folders.length === 1 ? (this.#folders[0] ?? null) : null;
+    if (name === "pwd") return this.#folders.sure.length === 1 ? (this.#folders.sure[0] ?? null) : null;
     const spoken = spokenBy(name, args);
     if (spoken !== null) return spoken;
     const isTame = (name === "basename" || args.every((arg) => !/[/\0]|\.\./.test(arg))) && sayers.test(name);
@@ -256,13 +262,19 @@ class Walk {
     };
     return {
       places: this.#places,
-      folders: this.#folders,
+      folders: this.#folders.sure,
+      doubts: this.#folders.doubt,
       run: (words, input = none) => (words.length === 0 ? plain : deeper(() => this.#words(words, input))),
-      script: (text) =>
-        text.includes(unknown)
-          ? worst([dangerous(unreadableScript), this.text(text, depth + 1)])
-          : this.text(text, depth + 1),
+      script: (text) => this.#alone(() => this.#given(text, depth + 1)),
+      here: (text) => this.#given(text, depth + 1),
+      again: (body) => deeper(() => (this.#depth > 3 ? plain : this.#script(body))),
     };
+  }
+
+  #given(text: string, depth: number): Judgement {
+    return text.includes(unknown)
+      ? worst([dangerous(unreadableScript), this.text(text, depth)])
+      : this.text(text, depth);
   }
 }
 

@@ -43,6 +43,8 @@ const ours = /everturn|^node$|^\.?\*$/i;
 function kill({ name, args }: Call, look: Look): Judgement {
   if (args.length === 0 || args.some((arg) => /^-{1,2}(?:l|L|list|table)$/.test(arg))) return plain;
   const targets = args.filter((arg, at) => !/^-(?:[A-Z]+|\d+$)/.test(arg) || at > 0);
+  // The shell's own.
+  if (targets.every((target) => /^%\d*$/.test(target))) return plain;
   const { pid } = look.places;
   if (name === "kill" && targets.some((target) => target === "-1" || target === "1"))
     return forbidden("it would end every process of this user");

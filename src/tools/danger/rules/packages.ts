@@ -106,7 +106,7 @@ export const packageRules: Rules = {
   gem: verbs("list search help environment env info which contents"),
   bundle: verbs("list show check info outdated", "exec"),
   cargo: verbs("tree metadata search help version fmt check clippy doc fix", "run test build bench b r t"),
-  go: verbs("version env list doc vet fmt help mod", "run test build generate"),
+  go: verbs("version env list doc vet fmt help mod build", "run test generate"),
   composer: verbs("show info validate outdated search", "run run-script"),
   dotnet: verbs("list help --info", "run test build"),
   mvn: project,

@@ -70,7 +70,7 @@ function xargs({ args, input }: Call, look: Look): Judgement {
   return look.run(words);
 }
 
-const evaluates: Rule = ({ args }, look) => look.script(args.join(" "));
+const evaluates: Rule = ({ args }, look) => look.here(args.join(" "));
 
 const source: Rule = ({ args }, look) => {
   const [file = ""] = args;

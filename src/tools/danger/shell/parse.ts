@@ -26,7 +26,6 @@ const readers: Readers = {
   },
   whole: readScript,
 };
-
 type Awaited = {
   readonly ending: string;
   readonly tabs: boolean;
@@ -47,31 +46,32 @@ class Reader {
   /** Everything up to what closes it, which is left for the caller. */
   list(closing: Closing): Script {
     const pipelines: Pipeline[] = [];
+    let after: Pipeline["after"] = ";";
+    let isNegated = false;
     for (;;) {
       this.#blank(true);
       if (this.cursor.isDone || this.#closes(closing)) break;
-      if (/[;&|]/.test(this.cursor.next)) {
-        this.cursor.at += 1;
+      const joint = (["&&", "||"] as const).find((one) => this.cursor.takes(one));
+      if (joint !== undefined || /[;&|]/.test(this.cursor.next)) {
+        if (joint === undefined) this.cursor.at += 1;
+        after = joint === undefined || isNegated ? ";" : joint;
         continue;
       }
       if (this.cursor.next === ")") break;
-      pipelines.push(this.#pipeline(closing));
+      isNegated = this.cursor.seesWord("!");
+      pipelines.push(this.#pipeline(closing, after));
+      after = ";";
     }
     if (this.#awaited.length > 0) throw new Unreadable("a text that was announced with << is missing");
     return pipelines;
   }
 
   #closes(closing: Closing): boolean {
-    if (closing === ";;") return this.cursor.sees(";;") || this.cursor.sees(";&") || this.#seesWord("esac");
-    return closing === "}" ? this.#seesWord("}") : closing !== "" && this.cursor.sees(closing);
+    if (closing === ";;") return this.cursor.sees(";;") || this.cursor.sees(";&") || this.cursor.seesWord("esac");
+    return closing === "}" ? this.cursor.seesWord("}") : closing !== "" && this.cursor.sees(closing);
   }
 
-  #seesWord(word: string): boolean {
-    const after = this.cursor.text[this.cursor.at + word.length] ?? "";
-    return this.cursor.sees(word) && (after === "" || /[\s;&|<>()]/.test(after));
-  }
-
-  #pipeline(closing: Closing): Pipeline {
+  #pipeline(closing: Closing, after: Pipeline["after"]): Pipeline {
     const commands: Command[] = [];
     for (;;) {
       this.#blank(commands.length > 0);
@@ -81,8 +81,7 @@ class Reader {
       // |& carries the errors along.
       this.cursor.takes("&");
     }
-    const background = this.cursor.next === "&" && !this.cursor.sees("&&");
-    return { commands, background };
+    return { commands, background: this.cursor.next === "&" && !this.cursor.sees("&&"), after };
   }
 
   /** Several where one word of the grammar makes several, as a loop and its first command do. */
@@ -174,18 +173,18 @@ class Reader {
     return {
       type: "function",
       name,
-      body: [{ commands: this.cursor.deeper(() => this.#command(closing)), background: false }],
+      body: [{ commands: this.cursor.deeper(() => this.#command(closing)), background: false, after: ";" }],
     };
   }
 
   /** [[ … ]], in which signs compare and join. */
   #condition(): Command {
     const words: Word[] = [];
-    while (!this.#seesWord("]]")) {
+    while (!this.cursor.seesWord("]]")) {
       this.#blank(true);
       if (this.cursor.isDone) throw new Unreadable("a ]] is missing");
       const word = readWord(this.cursor, readers);
-      if (word.length === 0 && !this.#seesWord("]]")) this.cursor.at += 1;
+      if (word.length === 0 && !this.cursor.seesWord("]]")) this.cursor.at += 1;
       if (word.length > 0) words.push(word);
       this.#blank(true);
     }
@@ -219,6 +218,7 @@ class Reader {
     const asked: Pipeline = {
       commands: [{ type: "simple", words: [condition, ...words], redirects: [] }],
       background: false,
+      after: ";",
     };
     return { type: "group", body: [asked, ...body], apart: false, redirects: this.#redirects() };
   }
@@ -233,7 +233,7 @@ class Reader {
     }
     const name = textOf(readWord(this.cursor, readers));
     this.#blank(true);
-    if (!this.#seesWord("in")) return { type: "loop", name, values: null };
+    if (!this.cursor.seesWord("in")) return { type: "loop", name, values: null };
     this.cursor.at += 2;
     const values: Word[] = [];
     for (;;) {

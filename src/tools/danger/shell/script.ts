@@ -34,6 +34,11 @@ export type Command =
   | { readonly type: "loop"; readonly name: string; readonly values: readonly Word[] | null };
 
 /** What is said by one command is heard by the next. */
-export type Pipeline = { readonly commands: readonly Command[]; readonly background: boolean };
+export type Pipeline = {
+  readonly commands: readonly Command[];
+  readonly background: boolean;
+  /** It runs only if the one before went well (`&&`) or did not (`||`), or in any case. */
+  readonly after: ";" | "&&" | "||";
+};
 
 export type Script = readonly Pipeline[];

@@ -42,6 +42,12 @@ export class Cursor {
     return this.text.startsWith(text, this.at);
   }
 
+  /** It stands there as a word of its own. */
+  seesWord(word: string): boolean {
+    const after = this.text[this.at + word.length] ?? "";
+    return this.sees(word) && (after === "" || /[\s;&|<>()]/.test(after));
+  }
+
   /** Takes it when it is next. */
   takes(text: string): boolean {
     if (!this.sees(text)) return false;
@@ -188,7 +194,7 @@ export function readNumber(cursor: Cursor, readers: Readers): Part | null {
     cursor.at += 1;
   }
   // Two words beside each other are no sum, nor are options and paths; and both parentheses close together.
-  const isWords = /[\w)]\s+[\w(]|^\s*[/*%.~]|\s--?[A-Za-z]|[/*%+&|<>=-]\s*\)\)$/.test(text);
+  const isWords = /[\w)]\s+[\w(]|^\s*[/*%.~]|\s--?[A-Za-z]|(?:[/*%&|<>=]|[^+]\+|[^-]-)\s*\)\)$/.test(text);
   const isNumber = open === 0 && (opening === "[" || text.endsWith("))")) && !isWords;
   if (isNumber) return { type: "number", inner };
   cursor.at = start;
