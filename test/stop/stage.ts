@@ -44,6 +44,7 @@ export type StageOptions = Partial<Omit<GatewayOptions, "settings" | "platforms"
   readonly settings?: Readonly<Record<string, Partial<PlatformSettings>>>;
   readonly platforms?: Readonly<Record<string, Habits>>;
   readonly recovery?: Settings["recovery"];
+  readonly budget?: Settings["budget"];
   readonly config?: string;
 };
 
@@ -108,7 +109,7 @@ export async function stage(t: TestContext): Promise<Stage> {
   function live(options: StageOptions = {}): Living {
     const one = life(++lives, clock, chances, ids, log);
     const { platforms = { chat: {} }, settings = {}, drainMs = 0, lanesMax = 64, ...more } = options;
-    const { config = "c1", recovery, ...rest } = more;
+    const { config = "c1", recovery, budget = null, ...rest } = more;
     const given = Object.keys(platforms).map((name) => [name, { ...defaultPlatformSettings, ...settings[name] }]);
     const self = gateway({
       store,
@@ -128,6 +129,7 @@ export async function stage(t: TestContext): Promise<Stage> {
         drainMs,
         lanesMax,
         recovery: recovery ?? { afterCrash: "resume", autoResume: true },
+        budget,
         platforms: Object.fromEntries(given),
       },
       ...rest,
