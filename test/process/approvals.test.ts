@@ -1,0 +1,136 @@
+// Approvals, files and usage by the commands of the real program beside a real gateway.
+
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Client, client } from "./client.ts";
+import { environmentOf, newHome, root, run, runGateway, start, until, within } from "./stage.ts";
+
+type Open = { readonly questions: readonly { readonly id: string }[] };
+
+async function ask(of: Client, chat: string, id: string): Promise<string> {
+  await of.send(chat, id, "ask before you act");
+  const { questions } = await until(
+    () => of.get<Open>("/api/questions"),
+    (found) => found.questions.length === 1,
+    "it waits for an approval",
+  );
+  return questions[0]?.id ?? "";
+}
+
+const letters = (home: string) =>
+  readFileSync(join(home, "workspace", "letters.log"), "utf8")
+    .trim()
+    .split("\n").length;
+const lastOf = (of: Client, chat: string, words: RegExp) =>
+  until(
+    () => of.transcript(chat),
+    (all) => words.test(all.at(-1)?.text ?? ""),
+    `${chat} ends with ${words.source}`,
+  );
+
+async function everturn(t: TestContext, home: string, ...words: readonly string[]) {
+  const { code, out, err } = await run(t, home, words);
+  return { code, said: `${out}${err}` };
+}
+
+test("approvals are listed, given, refused and taken back by commands, also after a kill", async (t) => {
+  const home = newHome(t);
+  let gateway = await runGateway(t, home);
+  let of = client(gateway);
+  const type = (...words: readonly string[]) => everturn(t, home, ...words);
+  assert.match((await type("approvals")).said, /Nothing waits for an answer\./);
+  assert.match((await type("approvals", "rules")).said, /There are no rules/);
+  assert.match((await type("usage")).said, /No model was asked/);
+
+  const first = await ask(of, "c1", "m1");
+  await gateway.end("SIGKILL");
+  gateway = await runGateway(t, home);
+  of = client(gateway);
+  const listed = await type("approvals", "list");
+  assert.match(listed.said, /approval at web\/local\/c1, until .* \(in /);
+  assert.match(listed.said, /post a letter that says: I asked before I acted/);
+  assert.match(listed.said, /\[approve \| always \| deny\]/);
+  const json = JSON.parse((await type("approvals", "--json")).said) as Open;
+  assert.deepEqual(
+    json.questions.map((one) => one.id),
+    [first],
+  );
+
+  const approved = await type("approvals", "approve", first.slice(0, -3));
+  assert.deepEqual(approved, { code: 0, said: "Approved, this once. The turn goes on.\n" });
+  await lastOf(of, "c1", /^Done: the letter is posted/);
+  assert.equal(letters(home), 1);
+  assert.match((await type("approvals", "approve", first)).said, /answered so before; nothing changed/);
+  const late = await type("approvals", "deny", first);
+  assert.equal(late.code, 1);
+  assert.match(late.said, /answered already, with "approve"/);
+  const none = await type("approvals", "approve", "nonsense");
+  assert.equal(none.code, 1);
+  assert.match(none.said, /no question nonsense/);
+
+  const second = await ask(of, "c2", "m1");
+  assert.match((await type("approvals", "deny", second, "not", "today")).said, /^Denied\./);
+  await lastOf(of, "c2", /I did not do it.*not today/s);
+  const life = await type("turns", "show", second.replace(/\.q\d+$/, ""));
+  assert.match(life.said, /approval asked +1: May I do this with post_letter/);
+  assert.match(life.said, /was answered +deny: not today/);
+
+  const third = await ask(of, "c3", "m1");
+  assert.match((await type("approvals", "approve", third, "--always")).said, /from now on without asking/);
+  await lastOf(of, "c3", /^Done/);
+  await of.send("c3", "m2", "ask before you act");
+  await until(
+    () => letters(home),
+    (count) => count === 3,
+    "it is not asked again",
+  );
+  const rules = JSON.parse((await type("approvals", "rules", "--json")).said) as { rules: { id: string }[] };
+  const rule = rules.rules[0]?.id ?? "";
+  assert.match((await type("approvals", "rules")).said, /post_letter .* letters/);
+  assert.match((await type("approvals", "revoke", rule)).said, /"letters" \(post_letter\) is no longer allowed/);
+  assert.equal((await type("approvals", "revoke", rule)).code, 1);
+  await ask(of, "c4", "m1");
+  assert.equal(await gateway.end(), 0);
+});
+
+test("a terminal sends and saves files, and they come along in a backup", async (t) => {
+  const home = newHome(t);
+  const folder = dirname(home);
+  const gateway = await runGateway(t, home);
+  writeFileSync(join(folder, "notes one.txt"), "some notes");
+  const words = [join(root, "src", "main.ts"), "chat"];
+  const chat = start(t, process.execPath, words, { cwd: root, env: environmentOf(home) });
+  const lines = [
+    `/file "${join(folder, "notes one.txt")}" send it back`,
+    `/save 1 ${join(folder, "kept.txt")}`,
+    `/file ${join(folder, "none")}`,
+    "good bye",
+  ];
+  chat.child.stdin?.end(`${lines.join("\n")}\n`);
+  assert.equal(await within(chat.exit, "the chat did not end"), 1, "one of its lines could not be obeyed");
+  assert.match(chat.out(), /Here you are\.\n\[file\] notes one\.txt, 1 kB; \/save 1 keeps it\n/);
+  assert.match(chat.err(), /Saved as .*kept\.txt\.\nNot done: There is no file .*none\./);
+  assert.match(chat.out(), /You said: good bye/);
+  assert.equal(readFileSync(join(folder, "kept.txt"), "utf8"), "some notes");
+
+  const copy = join(folder, "copy.db");
+  const made = await everturn(t, home, "backup", copy);
+  assert.match(made.said, /copy\.db\.files: 1 file of conversations, 1 kB copied, each checked by its digest\./);
+  assert.equal(await gateway.end(), 0);
+  rmSync(home, { recursive: true, force: true });
+  const back = await everturn(t, home, "restore", copy);
+  assert.equal(back.code, 0, back.said);
+  assert.match(back.said, /copy\.db\.files: 1 file of conversations/);
+  const next = client(await runGateway(t, home));
+  const { files } = (await next
+    .get<{ messages: { files?: { blob: string }[] }[] }>("/api/chat/terminal/main/messages")
+    .then(({ messages }) => messages.find((one) => one.files !== undefined))) ?? { files: [] };
+  const { status } = await next.call(`/api/chat/terminal/main/files/${files?.[0]?.blob}`).catch((error: unknown) => {
+    // The content is no JSON, which this client wants everywhere else.
+    assert.match(String(error), /some notes/);
+    return { status: 200 };
+  });
+  assert.equal(status, 200);
+});
