@@ -256,6 +256,21 @@ describe("bad settings", () => {
   });
 });
 
+describe("what a model cannot do", () => {
+  test("one that takes no tools is asked without, from then on", async (t) => {
+    const body = { error: { message: "tiny does not support tools", type: "api_error" } };
+    const { step, fake } = await stage(t, ({ seen }) =>
+      seen.tools.length > 0 ? { status: 400, body } : { text: "hi" },
+    );
+    assert.equal(said(await step()).text, "hi");
+    assert.equal(said(await step()).text, "hi");
+    assert.deepEqual(
+      fake.requests.map(({ seen }) => seen.tools.length),
+      [1, 0, 0],
+    );
+  });
+});
+
 describe("answers that are none", () => {
   for (const [name, plan, retry, words] of [
     ["empty", { text: "" }, "later", /empty/],

@@ -4,7 +4,14 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider";
 
 export function hidePrompt(prompt: LanguageModelV4Prompt, hide: (text: string) => string): LanguageModelV4Prompt {
-  return prompt.map((message) => hidden(message, hide)) as LanguageModelV4Prompt;
+  return prompt.map((message) =>
+    hidden(message.role === "assistant" ? { ...message, content: message.content.filter(isClean) } : message, hide),
+  ) as LanguageModelV4Prompt;
+
+  /** A thought is signed as it was: one that would be changed is left out. */
+  function isClean(part: { readonly type: string; readonly text?: string }): boolean {
+    return part.type !== "reasoning" || part.text === undefined || hide(part.text) === part.text;
+  }
 }
 
 export function hideTools(

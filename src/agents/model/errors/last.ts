@@ -25,7 +25,8 @@ export function outcome(failures: readonly Failure[]): Extract<Step, { type: "fa
   return { type: "failed", retry: "later", ...(soonest > 0 ? { afterMs: soonest } : {}), why };
 }
 
-function mayPass({ kind, next }: Failure): boolean {
+/** Whether waiting helps. */
+export function mayPass({ kind, next }: Failure): boolean {
   return next === "later" || kind === "rate";
 }
 

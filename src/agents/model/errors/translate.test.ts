@@ -252,6 +252,18 @@ const rows: readonly Row[] = [
     "unknown-model",
   ],
   ["Ollama: not running", line("ECONNREFUSED"), "offline", { next: "later" }],
+  [
+    "Ollama: no tools",
+    answered(400, {
+      error: { message: "registry.example/library/tiny:latest does not support tools", type: "api_error" },
+    }),
+    "no-tools",
+  ],
+  [
+    "OpenRouter: no tools",
+    answered(404, { error: { message: "No endpoints found that support tool use.", code: 404 } }),
+    "no-tools",
+  ],
   ["no such host", line("ENOTFOUND"), "offline"],
   [
     "the line broke in the middle",

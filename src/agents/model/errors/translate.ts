@@ -14,6 +14,7 @@ export type FailureKind =
   | "offline"
   | "half"
   | "no-address"
+  | "no-tools"
   | "bad-request";
 
 export type Failure = {
@@ -92,6 +93,11 @@ const cases: readonly Case[] = [
       ),
   },
   { kind: "rate", fits: (facts) => is(facts, 429) || says(facts, /rate[_ ]limit|resource_exhausted/i) },
+  {
+    kind: "no-tools",
+    fits: (facts) =>
+      says(facts, /(?:does not|doesn't|not) support (?:tool|function)|no endpoints found that support tool/i),
+  },
   {
     kind: "unknown-model",
     fits: (facts) =>
@@ -181,6 +187,11 @@ const manners: Readonly<Record<FailureKind, Manner>> = {
     next: "next-model",
     words: ({ message }, { provider, model, baseUrl }) =>
       `There is no such thing as ${model} at ${baseUrl} (${message}). Check agent.baseUrl or agent.providers.${provider}.baseUrl.`,
+  },
+  "no-tools": {
+    next: "next-model",
+    words: ({ message }, { provider, model }) =>
+      `${provider} says that ${model} cannot use tools (${message}). Choose another model with /model.`,
   },
   "bad-request": {
     next: "next-model",

@@ -11,7 +11,8 @@ import { BrokeOff, type Collected, collect, textOf } from "./collect.ts";
 
 export type Request = Omit<LanguageModelV4CallOptions, "abortSignal">;
 
-const silenceMs = 180_000;
+/** Some think for minutes before their first word, and say nothing meanwhile. */
+const silenceMs = 300_000;
 const silent = new Error("it sent nothing for too long");
 
 export async function attempt(

@@ -2,6 +2,7 @@
 // asked twice in a step, and nothing waits here: when all have failed the engine is told when to ask again.
 
 import type { AgentJob } from "../../../ports/agent.ts";
+import { mayPass } from "../errors/last.ts";
 import { type Failure, type Where, noKey, noModel } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
 import { nearModels } from "../providers/list.ts";
@@ -28,6 +29,8 @@ export type Asked =
 export type Caller = {
   readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide">;
   readonly keys: Keys;
+  /** Models that have said that they cannot use tools; they are asked without. */
+  readonly toolless: Set<string>;
 };
 
 /** The models to ask, in order, none twice. */
@@ -48,16 +51,17 @@ export async function askChain(
     if (asked.type !== "failed") return asked;
     failures.push(...asked.failures);
   }
-  return { type: "failed", failures: failures.map((one) => ({ ...one, why: caller.options.hide(one.why) })) };
+  return { type: "failed", failures };
 }
 
 async function askModel(
-  { options, keys }: Caller,
+  caller: Caller,
   model: string,
   requestFor: RequestFor,
   job: Pick<AgentJob, "draft" | "now">,
   signal: AbortSignal,
 ): Promise<Asked> {
+  const { options, keys, toolless } = caller;
   const name = parseModel(model);
   if (name === null) return failed(noModel(model));
   const { provider } = name;
@@ -67,20 +71,35 @@ async function askModel(
   if (tooLong !== null) return { type: "too-long", model, failure: tooLong };
 
   const pick = keys.pick(provider, accessOf(options, provider).keys, job.now());
-  let last: Failure | undefined = pick.resting[0];
+  const tried: Failure[] = [];
   for (const key of pick.keys) {
-    const given = await attempt(options, name, key, request, where, job, signal);
+    const sent = toolless.has(model) ? withoutTools(request) : request;
+    const given = hidden(await attempt(options, name, key, sent, where, job, signal), options.hide);
     if (!isFailure(given)) {
       keys.works(provider, key);
       const usage = usageOf(model, given.usage, options.prices, given.metadata);
       return { type: "answered", answer: { collected: given, model, usage, estimated } };
     }
     if (given.next === "compact") return { type: "too-long", model, failure: given };
-    last = given.kind === "unknown-model" ? await suggested(options, name, key, given, signal) : given;
+    if (given.kind === "no-tools" && sent.tools !== undefined) {
+      toolless.add(model);
+      return askModel(caller, model, requestFor, job, signal);
+    }
+    tried.push(given.kind === "unknown-model" ? await suggested(options, name, key, given, signal) : given);
     keys.rest(provider, key, given, job.now());
     if (given.next !== "next-key") break;
   }
-  return failed(last ?? noKey(where));
+  // What may pass by itself counts more than what may not: some key will answer then.
+  const all = [...tried, ...pick.resting];
+  return failed(all.find(mayPass) ?? tried.at(-1) ?? pick.resting[0] ?? noKey(where));
+}
+
+function withoutTools({ tools: _tools, toolChoice: _choice, ...request }: Request): Request {
+  return request;
+}
+
+function hidden(given: Collected | Failure, hide: (text: string) => string): Collected | Failure {
+  return isFailure(given) ? { ...given, why: hide(given.why) } : given;
 }
 
 function failed(failure: Failure): Asked {

@@ -11,8 +11,8 @@ import { outcome } from "../errors/last.ts";
 import { tooLongFor } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
 import { abilitiesOf, answerTokens } from "../providers/abilities.ts";
-import { type RequestFor, askChain, chainOf } from "./chain.ts";
-import { type Keys, restingKeys } from "./keys.ts";
+import { type Caller, type RequestFor, askChain, chainOf } from "./chain.ts";
+import { restingKeys } from "./keys.ts";
 import { circleIn } from "./loops.ts";
 import { saidOf } from "./said.ts";
 
@@ -22,15 +22,20 @@ const closingWords =
   "(This was the last step of this turn: no more tools can be used. Answer now with what you have, and say what is left to do.)";
 
 export function stepper(options: ModelOptions): Stepper {
-  const keys = restingKeys();
+  const caller = { options, keys: restingKeys(), toolless: new Set<string>() };
   const keep = keeper(options.blobs);
-  return (job, signal) => step(options, keys, keep, job, signal);
+  return (job, signal) => step(caller, keep, job, signal);
 }
 
-async function step(options: ModelOptions, keys: Keys, keep: Keep, job: AgentJob, signal: AbortSignal): Promise<Step> {
+async function step(
+  caller: Caller & { readonly options: ModelOptions },
+  keep: Keep,
+  job: AgentJob,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { options } = caller;
   const circle = circleIn(job.journal);
   if (circle.type === "stop") return { type: "failed", retry: "never", why: circle.why };
-  const caller = { options, keys };
   const models = chainOf(options, job.model);
   const [first = options.model] = models;
   const gathered = await gather(job, bestAbilities(models, options), keep, options.blobs);
