@@ -2,22 +2,33 @@
 // stays, and that nothing secret is ever in one.
 
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
 import { model } from "../src/agents/model/index.ts";
 import type { ModelOptions } from "../src/agents/model/options.ts";
 import type { Tool } from "../src/ports/tool.ts";
+import { openBlobs } from "../src/stores/blobs/index.ts";
 import { type Script, fakeModels, follow, openaiError } from "./fakes/models/index.ts";
 import { look } from "./fakes/models/stage.ts";
 import { talk } from "./fakes/models/talk.ts";
 
-async function conversation(t: TestContext, script: Script, more: Partial<ModelOptions> = {}, provider = "openai") {
+async function conversation(
+  t: TestContext,
+  script: Script,
+  more: Partial<ModelOptions> = {},
+  provider: "openai" | "anthropic" | "google" | "openrouter" = "openai",
+) {
   const fake = await fakeModels(script);
   t.after(() => fake.close());
   const make = () =>
     model({
       model: `${provider}/fake-model`,
       fallback: [],
-      providers: { [provider]: { keys: ["planted-key-1"], baseUrl: fake.baseUrl("openai") } },
+      providers: {
+        [provider]: { keys: ["planted-key-1"], baseUrl: fake.baseUrl(provider === "openrouter" ? "openai" : provider) },
+      },
       instructions: "",
       maxSteps: 100,
       prices: {},
@@ -248,5 +259,108 @@ describe("what a request holds", () => {
     await say("hello");
     const { system } = fake.requests[0]?.seen ?? { system: "" };
     assert.ok(system.length > 500 && system.length < 2_000, String(system.length));
+  });
+});
+
+function newBlobs(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-conversation-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return openBlobs(folder);
+}
+
+describe("files", () => {
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+
+  for (const provider of ["openai", "anthropic", "google"] as const) {
+    test(`a picture and a document reach a model of ${provider} that takes them, and a text any model`, async (t) => {
+      const blobs = newBlobs(t);
+      const files = [
+        await blobs.put(png, { name: "dot.png", mime: "image/png" }),
+        await blobs.put(Buffer.from("%PDF-1.4 tiny"), { name: "a.pdf", mime: "application/pdf" }),
+        await blobs.put(Buffer.from("written words"), { name: "a.txt", mime: "text/plain" }),
+      ];
+      const script: Script = () => ({ text: "I see" });
+      const able = await conversation(t, script, { blobs, vision: true }, provider);
+      await able.say("what is this?", { files });
+      await able.say("and?");
+      for (const { seen } of able.fake.requests) {
+        const [message] = seen.messages;
+        assert.equal(message?.files.length, 2, JSON.stringify(message));
+        assert.match(message?.text ?? "", /written words/);
+        assert.match(message?.text ?? "", /dot\.png, image\/png, 70 bytes, saved as/);
+      }
+      const blind = await conversation(t, script, { blobs, vision: false }, provider);
+      await blind.say("what is this?", { files });
+      const [message] = blind.fake.requests[0]?.seen.messages ?? [];
+      assert.deepEqual(message?.files, []);
+      assert.match(message?.text ?? "", /dot\.png.*Its content is not shown here/);
+      assert.match(message?.text ?? "", /a\.pdf.*Its content is not shown here/);
+      assert.match(message?.text ?? "", /written words/);
+    });
+  }
+
+  test("a result of megabytes: the request holds its ends, and a file the whole", async (t) => {
+    const blobs = newBlobs(t);
+    const whole = `begin ${"line of output\n".repeat(200_000)} end`;
+    const tool: Tool = { ...look, run: async () => ({ type: "ok", output: whole }) };
+    const { fake, say } = await conversation(t, ({ seen }) => follow(seen), { blobs, tools: () => [tool] });
+    await say(
+      `do: ${JSON.stringify([
+        { tool: "look", input: { n: 1 } },
+        { tool: "look", input: { n: 2 } },
+      ])}`,
+    );
+    const last = fake.requests.at(-1);
+    assert.ok(JSON.stringify(last?.body).length < 60_000);
+    const text = last?.seen.messages.flatMap(({ results }) => results)[0]?.text ?? "";
+    assert.match(text, /^begin line of output/);
+    assert.match(text, /line of output\n end$/);
+    const path = /the whole text is in the file (\S+),/.exec(text)?.[1] ?? "";
+    assert.equal(readFileSync(path, "utf8"), whole);
+  });
+});
+
+describe("what providers want back", () => {
+  test("marks for the cache of Anthropic: what is fixed, what stays for the turn, the end", async (t) => {
+    const { fake, say } = await conversation(t, ({ seen }) => follow(seen), {}, "anthropic");
+    await say("hello");
+    await say(`do: ${JSON.stringify([{ tool: "look", input: {} }])}`);
+    type Block = { cache_control?: unknown };
+    const body = fake.requests.at(-1)?.body as { system: Block[]; tools: Block[]; messages: { content: Block[] }[] };
+    const marked = (blocks: Block[]) => blocks.map((block) => block.cache_control !== undefined);
+    assert.deepEqual(marked(body.system), [true]);
+    assert.deepEqual(marked(body.tools), [true]);
+    assert.deepEqual(
+      body.messages.map(({ content }) => marked(content)),
+      [[false], [true], [false], [false], [true]],
+    );
+  });
+
+  test("thoughts go back to Anthropic with their signature, and the signature of Google with its call", async (t) => {
+    for (const provider of ["anthropic", "google"] as const) {
+      const thinking = { text: "let me think about it", signature: "signed-by-the-provider" };
+      const { fake, say } = await conversation(t, ({ seen }) => ({ ...follow(seen), thinking }), {}, provider);
+      await say(`do: ${JSON.stringify([{ tool: "look", input: {} }])}`);
+      const sent = JSON.stringify(fake.requests[1]?.body);
+      assert.ok(sent.includes("let me think about it") && sent.includes("signed-by-the-provider"), sent);
+    }
+  });
+
+  test("OpenRouter tells what it cost", async (t) => {
+    const usage = { input: 50, output: 5, cached: 20, cost: 0.00123 };
+    const { fake, say, journals } = await conversation(t, () => ({ text: "hi", usage }), {}, "openrouter");
+    await say("hello");
+    assert.deepEqual(fake.requests[0]?.body["usage"], { include: true });
+    const entry = journals.get("t1")?.[0];
+    assert.deepEqual(entry?.type === "said" ? entry.usage : null, {
+      model: "openrouter/fake-model",
+      input: 50,
+      cached: 20,
+      output: 5,
+      cost: 1_230,
+    });
   });
 });
