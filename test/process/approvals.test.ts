@@ -110,7 +110,10 @@ test("a terminal sends and saves files, and they come along in a backup", async 
   ];
   chat.child.stdin?.end(`${lines.join("\n")}\n`);
   assert.equal(await within(chat.exit, "the chat did not end"), 1, "one of its lines could not be obeyed");
-  assert.match(chat.out(), /Here you are\.\n\[file\] notes one\.txt, 1 kB; \/save 1 keeps it\n/);
+  assert.match(
+    chat.out(),
+    /Here you are\.\n\[file\] notes one\.txt, 1 kB; \/save 1 keeps it\nThat is all I was given\./,
+  );
   assert.match(chat.err(), /Saved as .*kept\.txt\.\nNot done: There is no file .*none\./);
   assert.match(chat.out(), /You said: good bye/);
   assert.equal(readFileSync(join(folder, "kept.txt"), "utf8"), "some notes");

@@ -35,6 +35,8 @@ export function piped(
   /** Turn of each of our lines, by the line's id. */
   const turns = new Map<string, string>();
   const answered = new Set<string>();
+  /** What we were told, by the items it was sent as. */
+  const heard = new Set<string>();
   let changed = Promise.withResolvers<void>();
 
   function take(message: Message): void {
@@ -46,32 +48,37 @@ export function piped(
       }
     } else {
       output.out(messageText(message, (file) => desk.label(file)));
+      heard.add(message.key);
       if (message.turn !== null) answered.add(message.turn);
     }
     changed.resolve();
     changed = Promise.withResolvers<void>();
   }
 
-  /** Some turns end without a message of their own: cancelled, or answered by the one before. */
-  async function hasEnded(turn: string): Promise<boolean> {
+  /**
+   * A turn may say something before it ends, a file for example, and some end without a word of their own. So it is asked:
+   * it rests or is over, and everything it said was told here.
+   */
+  async function isOver(turn: string): Promise<boolean> {
     try {
       const { turn: found, items } = await connect().get<TurnReply>(`/api/turns/${turn}`);
-      return found.state === "done" && items.length === 0;
+      const rests = found.state === "done" || found.state === "waiting";
+      return rests && items.every((item) => item.part > 0 || heard.has(item.id));
     } catch (error) {
-      if (error instanceof Fault) return false;
+      // What answers a command is no turn.
+      if (error instanceof Fault) return answered.has(turn);
       throw error;
     }
   }
 
   async function answerTo(id: string): Promise<void> {
     while (!signal.aborted) {
+      const news = changed.promise;
       const turn = turns.get(id);
-      if (turn !== undefined && answered.has(turn)) return;
+      if (turn !== undefined && (await isOver(turn))) return;
       const waited = new AbortController();
-      const news = changed.promise.then(() => "news" as const);
-      const first = await Promise.race([news, rest(lookMs, waited.signal)]);
+      await Promise.race([news, rest(lookMs, waited.signal)]);
       waited.abort();
-      if (first !== "news" && turn !== undefined && (await hasEnded(turn))) return;
     }
   }
 

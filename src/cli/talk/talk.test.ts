@@ -135,10 +135,20 @@ test("piped lines are answered one by one; what came before is not repeated", as
   const over = new AbortController();
   let tell: (event: FeedEvent) => void = () => {};
   let n = 10;
+  const said = new Map<string, string[]>();
+  const early = new Set<string>();
   const connect = await scripted(t, (request, response, body) => {
     if (request.method === "GET") {
       const turn = (request.url ?? "").split("/").at(-1);
-      return response.end(JSON.stringify({ turn: { id: turn, state: "done" }, items: [] }));
+      const state = early.has(turn ?? "") ? "running" : turn === "turn-ask" ? "waiting" : "done";
+      const items = (said.get(turn ?? "") ?? []).flatMap((one) => [
+        { id: one, part: 0 },
+        { id: `${one}+`, part: 1 },
+      ]);
+      if (turn === "turn-command") return fail(response, 404, "not-found");
+      // It goes on after its first words.
+      if (early.delete(turn ?? "")) setImmediate(() => speak(turn ?? "", "the rest"));
+      return response.end(JSON.stringify({ turn: { id: turn, state }, items }));
     }
     const { id, text } = JSON.parse(body) as { id: string; text: string };
     response.end(JSON.stringify({ status: "accepted" }));
@@ -146,12 +156,15 @@ test("piped lines are answered one by one; what came before is not repeated", as
     tell({ type: "message", message: message(++n, "user", text, id, turn) as never });
     // A turn that was cancelled gets no answer; the next line must still go out.
     if (text === "silent") return;
+    if (text === "long") early.add(turn);
     const question = text === "ask" ? { question: { id: "q", choices: ["red", "blue"] } } : {};
-    tell({
-      type: "message",
-      message: { ...message(++n, "assistant", `re: ${text}`, `i${n}`, turn), ...question } as never,
-    });
+    speak(turn, `re: ${text}`, question);
   });
+  function speak(turn: string, text: string, more: object = {}): void {
+    const key = `i${++n}`;
+    said.set(turn, [...(said.get(turn) ?? []), key]);
+    tell({ type: "message", message: { ...message(n, "assistant", text, key, turn), ...more } as never });
+  }
   const talk = piped(
     connect,
     sender(connect, "/messages", over.signal),
@@ -163,8 +176,15 @@ test("piped lines are answered one by one; what came before is not repeated", as
   tell = (event) => talk.told(event);
   tell({ type: "message", message: message(1, "assistant", "old") as never });
   tell({ type: "live" });
-  assert.equal(await talk.run(Readable.from(["one\n\nask\nsilent\n", "last"])), 0);
-  assert.deepEqual(output.said, ["re: one", "re: ask\n  1) red\n  2) blue", "re: last"]);
+  assert.equal(await talk.run(Readable.from(["one\n\nask\nsilent\nlong\ncommand\n", "last"])), 0);
+  assert.deepEqual(output.said, [
+    "re: one",
+    "re: ask\n  1) red\n  2) blue",
+    "re: long",
+    "the rest",
+    "re: command",
+    "re: last",
+  ]);
 });
 
 test("the words so far stay over a loss until new ones or the answer come", () => {
