@@ -1,7 +1,7 @@
 // What the judgement offers to tools: a look at a command, a path or an address before anything happens, the verdict that
 // follows from it under a policy, and the digest that binds an approval to exactly what was shown.
 
-export { type Bindable, type Parts, bindCommand, boundTo } from "./bound.ts";
+export { type Parts, boundTo } from "./bound.ts";
 export { judgeCommand } from "./command.ts";
 export { type Foreign, judgeFetch, judgeForeign } from "./foreign.ts";
 export { type CommandPlaces, type Judgement, type Places, dangerous, forbidden, plain, worst } from "./judgement.ts";

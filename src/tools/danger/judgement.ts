@@ -24,6 +24,8 @@ export type Places = {
 /** Where and how a command would run. */
 export type CommandPlaces = Places & {
   readonly cwd: string;
+  /** Folders that are also reached by another path: as it is typed, and where its links lead. */
+  readonly links?: readonly (readonly [typed: string, real: string])[];
   /** It can change nothing but the workspace and reaches no network. Scripts then run without a word. */
   readonly isSandboxed?: boolean;
   /** The gateway's own process, which no command may end. */

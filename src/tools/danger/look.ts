@@ -1,7 +1,7 @@
 // What a rule sees of the command it judges, and whom it may ask. Only types, and the few questions all rules have.
 
 import { posix } from "node:path";
-import { type CommandPlaces, type Judgement, type Places, dangerous, forbidden, plain, worst } from "./judgement.ts";
+import { type CommandPlaces, type Judgement, dangerous, forbidden, plain, worst } from "./judgement.ts";
 import type { Folder } from "./shell/folders.ts";
 import { holdsSecrets, isInside, judgePath, ownPart, tidy } from "./paths.ts";
 import { globPattern } from "./secrets.ts";
@@ -42,20 +42,30 @@ export type Rules = Readonly<Record<string, Rule>>;
 /** Everything a word may mean as a path; null where that cannot be known. */
 export function pathsOf(text: string, look: Look): readonly string[] | null {
   if (text.includes(unknown)) return null;
-  const paths = text.startsWith("/") ? [tidy(text)] : joined(text, look.folders);
+  const paths = (text.startsWith("/") ? [tidy(text)] : joined(text, look.folders))?.map((path) =>
+    real(path, look.places),
+  );
   return paths?.flatMap((path) => [path, ...meant(path, look.places)]) ?? null;
 }
 
+/** The longest link it begins with leads on. */
+function real(path: string, { links = [] }: CommandPlaces): string {
+  const [found] = links.filter(([typed]) => isInside(path, typed)).sort(([a], [b]) => b.length - a.length);
+  return found === undefined ? path : tidy(found[1] + path.slice(tidy(found[0]).length));
+}
+
 /** Folders of ours that a pattern fits: ~/.ever* is the gateway's. */
-function meant(path: string, { home, userHome }: Places): readonly string[] {
+function meant(path: string, places: CommandPlaces): readonly string[] {
+  const { home, userHome, links = [] } = places;
   if (!/[*?[]/.test(path)) return [];
   const parts = path.split("/");
-  return [home, userHome ?? home].flatMap((folder) => {
+  return [home, userHome ?? home, ...links.map(([typed]) => typed)].flatMap((folder) => {
     const known = tidy(folder).split("/");
     const upTo = known.map((_, at) => at).filter((at) => at > 0 && at < parts.length);
     return upTo.flatMap((at) => {
       const fits = known.slice(0, at + 1).every((name, i) => globFits(parts[i] ?? "", name));
-      return fits ? [[...known.slice(0, at + 1), ...parts.slice(at + 1)].join("/")] : [];
+      const path = [...known.slice(0, at + 1), ...parts.slice(at + 1)].join("/");
+      return fits ? [real(path, places)] : [];
     });
   });
 }

@@ -40,7 +40,7 @@ export function foreignTool(life: ServerLife, name: string, listed: Listed, made
 
 /** One of which only the name is known. Its run finds out the rest; `find` looks it up once the server has listed. */
 export function lazyTool(life: ServerLife, name: string, find: () => Tool | string, made: Made): Tool {
-  const unknown: Listed = { name, description: "", input: {}, readOnly: false, idempotent: false, destructive: false };
+  const unknown: Listed = { name, description: "", input: {}, readOnly: false, idempotent: false, destructive: true };
   const looked = async (signal: AbortSignal): Promise<Tool | string> => {
     try {
       await life.connected(signal);

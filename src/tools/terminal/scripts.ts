@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { scriptsOf } from "../danger/index.ts";
 import { simpleCommands } from "./interactive.ts";
 
 const interpreters =
@@ -39,8 +40,16 @@ const scriptsMax = 20;
 const bytesMax = 16 * 1024 * 1024;
 
 /** The name and the digest of each that is there. */
-export async function scriptDigests(command: string, cwd: string): Promise<readonly (readonly [string, string])[]> {
-  const all = scriptsNamed(command).map(async (name) => [name, await digestOf(resolve(cwd, name))] as const);
+export async function scriptDigests(
+  command: string,
+  cwd: string,
+  userHome: string | null = null,
+): Promise<readonly (readonly [string, string])[]> {
+  const named = scriptsNamed(command);
+  const known = new Set(named.map((name) => resolve(cwd, name)));
+  // Those that run after a change of folder, or inside of another command.
+  const inner = scriptsOf(command, cwd, userHome).filter((path) => !known.has(path));
+  const all = [...named, ...inner].map(async (name) => [name, await digestOf(resolve(cwd, name))] as const);
   return (await Promise.all(all)).flatMap(([name, digest]) => (digest === null ? [] : [[name, digest] as const]));
 }
 

@@ -15,7 +15,7 @@ import { interactiveWhy } from "./interactive.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { type Shell, shellFor } from "./shell.ts";
-import { vetCommand } from "./vet.ts";
+import { placesFor, vetCommand } from "./vet.ts";
 import { watched } from "./watch.ts";
 import { endWords, outputWords, resultWords, shownHead, shownTail } from "./words.ts";
 
@@ -90,15 +90,15 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
       const why = refusal(input);
       if (why !== null) return { type: "refuse", why };
       const isSandboxed = (await sandbox.state()).type === "on";
-      const [cwd, workspace] = await Promise.all([folderOf(input, options.workspace), realpath(options.workspace)]);
-      const { home, userHome, approvals: policy } = options;
+      const cwd = await folderOf(input, options.workspace);
+      const places = await placesFor(options);
       const network = options.network === true;
       return vetCommand({
         command: input.command,
-        places: { workspace, home, userHome, cwd, pid: process.pid, isSandboxed: isSandboxed && !network },
+        places: { ...places, cwd, pid: process.pid, isSandboxed: isSandboxed && !network },
         background: input.background === true,
         network,
-        policy,
+        policy: options.approvals,
         outside: context.outside,
       });
     },

@@ -1,10 +1,9 @@
 // Whether a command may be run as it is. The judgement is of the words; the approval is bound to everything that decides
 // what they do: the folder, the sandbox, and the scripts as they are now.
 
-import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
 import type { Verdict } from "../../core/approval.ts";
-import { type CommandPlaces, judgeCommand } from "../danger/index.ts";
-import { type Policy, verdictOf } from "../danger/verdict.ts";
+import { type CommandPlaces, type Places, type Policy, boundTo, judgeCommand, verdictOf } from "../danger/index.ts";
 import { scriptDigests } from "./scripts.ts";
 
 export type CommandCall = {
@@ -21,7 +20,7 @@ const subjectMax = 500;
 
 export async function vetCommand(call: CommandCall): Promise<Verdict> {
   const { command, places, background, network, policy, outside } = call;
-  const scripts = await scriptDigests(command, places.cwd);
+  const scripts = await scriptDigests(command, places.cwd, places.userHome);
   const isSandboxed = places.isSandboxed === true;
   return verdictOf({
     policy,
@@ -30,8 +29,20 @@ export async function vetCommand(call: CommandCall): Promise<Verdict> {
     outside,
     what: `${command}\n(in ${places.cwd}${isSandboxed ? ", in a sandbox" : ""}${background ? ", in the background" : ""})`,
     subject: subjectOf(command, places.cwd, scripts),
-    bound: digest([command, places.cwd, isSandboxed, network, background, scripts]),
+    bound: boundTo({
+      input: { command, background, network },
+      cwd: places.cwd,
+      sandbox: isSandboxed,
+      scripts: Object.fromEntries(scripts),
+    }),
   });
+}
+
+/** With links followed, and both paths known: a command may name a folder by either. */
+export async function placesFor({ workspace, home, userHome }: Places): Promise<Omit<CommandPlaces, "cwd">> {
+  const followed = async (typed: string) => [typed, await realpath(typed).catch(() => typed)] as const;
+  const [work, own, user] = await Promise.all([followed(workspace), followed(home), followed(userHome ?? home)]);
+  return { workspace: work[1], home: own[1], userHome: userHome === null ? null : user[1], links: [work, own, user] };
 }
 
 /** The command with its folder, and the scripts it runs as they are now: another script is another thing. */
@@ -43,8 +54,4 @@ export function subjectOf(
   const marks = scripts.map(([name, hash]) => `${name}@${hash.slice(0, 12)}`).join(" ");
   const subject = `${command} (in ${cwd}${marks === "" ? "" : `, ${marks}`})`;
   return subject.length > subjectMax || command.includes("\n") ? null : subject;
-}
-
-function digest(of: unknown): string {
-  return createHash("sha256").update(JSON.stringify(of)).digest("hex");
 }
