@@ -1,0 +1,170 @@
+// A turn that is ended from outside while its tools run: at once, with its reason, and its journal says what became of
+// every call.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ToolEffect, ToolResult } from "../../src/core/journal.ts";
+import { Interruption } from "../../src/engine/turns/interruption.ts";
+import { stage, whenAborted } from "../stop/stage.ts";
+import { agentOf, calling, fine, resultsOf, texts, tool, turnsOf, untilSeen } from "./agents.ts";
+
+const failed = (why: string): ToolResult => ({ type: "failed", why });
+const unsure = (why: string): ToolResult => ({
+  type: "unknown",
+  why: `${why} while it ran, so nobody knows whether it happened`,
+});
+const byUser = "stopped by its user";
+
+type StopCase = {
+  readonly name: string;
+  readonly effect: ToolEffect;
+  /** What the tool does when it is told to stop; without it, it hears nothing. */
+  readonly ends?: (reason: unknown) => ToolResult;
+  readonly gives: ToolResult;
+};
+const cases: readonly StopCase[] = [
+  { name: "a tool that hears nothing", effect: "once", gives: unsure(byUser) },
+  { name: "a pure tool that hears nothing", effect: "pure", gives: failed(`${byUser} while it ran`) },
+  {
+    name: "a tool that tells how far it got",
+    effect: "once",
+    ends: () => ({ type: "ok", output: "half of it" }),
+    gives: { type: "ok", output: "half of it" },
+  },
+  {
+    name: "a checkable tool that fails with the reason",
+    effect: "checkable",
+    ends: (reason) => {
+      throw reason;
+    },
+    gives: unsure(byUser),
+  },
+];
+for (const { name, effect, ends, gives } of cases) {
+  test(`/stop: ${name}`, async (t) => {
+    const on = await stage(t);
+    const reasons: unknown[] = [];
+    const slow = tool("slow", effect, async ({ signal }) => {
+      on.calls.push("begun");
+      await new Promise<void>((go) =>
+        whenAborted(signal, () => {
+          reasons.push(signal.reason);
+          if (ends !== undefined) go();
+        }),
+      );
+      return ends?.(reasons[0]) ?? fine;
+    });
+    const next = tool("next", "once", () => assert.fail("it was stopped before"));
+    const one = await on.start({ agent: agentOf([slow, next], [calling("slow", "next")]) });
+    await on.say("go");
+    await on.until(() => on.calls.includes("begun"));
+    const from = on.now();
+    await on.say("/stop");
+    await on.until(() => one.gateway.status().running.length === 0);
+    assert.ok(on.now() - from <= 1_100, `it took ${on.now() - from} ms`);
+    assert.deepEqual(await resultsOf(on), [gives, failed(`${byUser} before it was begun`)]);
+    const [reason] = reasons;
+    assert.ok(reason instanceof Interruption && reason.why === "cancelled");
+    await untilSeen(on, 1);
+    assert.deepEqual(texts(on), ["Stopped."]);
+    const [turn] = await turnsOf(on);
+    assert.ok(turn?.now.state === "done" && turn.now.outcome === "cancelled");
+  });
+}
+
+test("what a stopped tool wished for still happens, because its result is on record", async (t) => {
+  const on = await stage(t);
+  const slow = tool("note", "keyed", async ({ signal }) => {
+    on.calls.push("begun");
+    await new Promise<void>((go) => whenAborted(signal, go));
+    return { type: "ok", output: "noted", wishes: [{ type: "remember", text: "ann likes tea" }] };
+  });
+  await on.start({ agent: agentOf([slow], [calling("note")]) });
+  await on.say("go");
+  await on.until(() => on.calls.includes("begun"));
+  await on.say("/stop");
+  await on.pass(50);
+  assert.equal((await on.store.recall('["chat","bot","a"]', "tea", 5)).length, 1);
+});
+
+test("interrupted by a newer message: the calls of the older one are told in its journal", async (t) => {
+  const on = await stage(t);
+  const slow = tool("slow", "once", () => new Promise<ToolResult>(() => void on.calls.push("begun")));
+  const agent = agentOf(
+    [slow],
+    [({ input }) => ("text" in input.body && input.body.text === "go" ? calling("slow") : done)],
+  );
+  await on.start({ agent, settings: { chat: { busy: "interrupt" } } });
+  await on.say("go");
+  await on.until(() => on.calls.includes("begun"));
+  await on.say("never mind");
+  await untilSeen(on, 1);
+  assert.deepEqual(await resultsOf(on), [unsure("a newer message took its place")]);
+});
+
+test("a stop of the gateway is no end: the call is taken up by its effect afterwards", async (t) => {
+  const on = await stage(t);
+  let runs = 0;
+  const slow = tool("slow", "keyed", () => (runs++ === 0 ? new Promise<ToolResult>(() => undefined) : fine));
+  const agent = agentOf([slow], [calling("slow")]);
+  const one = await on.start({ agent });
+  await on.say("go");
+  await on.until(() => runs === 1);
+  await on.stop(one);
+  assert.deepEqual(await resultsOf(on), []);
+  await on.start({ agent });
+  await untilSeen(on, 1);
+  assert.deepEqual(await resultsOf(on), [fine]);
+});
+
+test("while a call waits for leave nothing runs, so a newer message interrupts nothing and the question stays open", async (t) => {
+  const on = await stage(t);
+  const vet = async () => ({ type: "approve", why: "w", what: "x", bound: "b", subject: null }) as const;
+  const rm = tool("rm", "once", () => fine, { vet });
+  const agent = agentOf(
+    [rm],
+    [({ input }) => ("text" in input.body && input.body.text === "go" ? calling("rm") : done)],
+  );
+  await on.start({ agent, settings: { chat: { busy: "interrupt" } } });
+  await on.say("go");
+  await untilSeen(on, 1);
+  await on.say("something else");
+  await untilSeen(on, 2);
+  assert.deepEqual(
+    (await turnsOf(on)).map(({ now }) => now.state),
+    ["waiting", "done"],
+  );
+  await on.say("ok");
+  await untilSeen(on, 3);
+  assert.deepEqual(await resultsOf(on), [fine]);
+});
+
+test("a message that steers joins at the next step, also when it came while a call ran", async (t) => {
+  const on = await stage(t);
+  let go = (_: ToolResult) => undefined as void;
+  const slow = tool("slow", "once", () => new Promise<ToolResult>((end) => (go = end)));
+  const read: string[] = [];
+  const agent = agentOf(
+    [slow],
+    [
+      calling("slow"),
+      ({ journal }) => {
+        for (const entry of journal) if (entry.type === "joined") read.push(entry.message.key);
+        return done;
+      },
+    ],
+  );
+  await on.start({ agent, settings: { chat: { busy: "steer" } } });
+  await on.say("go");
+  await on.pass(20);
+  await on.say("and mind the step", { key: "joins" });
+  go(fine);
+  await untilSeen(on, 1);
+  assert.deepEqual(read, ["joins"]);
+  assert.deepEqual(
+    (await turnsOf(on)).map(({ now }) => (now.state === "done" ? now.outcome : now.state)),
+    ["replied", "joined"],
+  );
+});
+
+const done = { type: "said", text: "done", calls: [], final: true } as const;
