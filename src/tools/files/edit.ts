@@ -1,5 +1,5 @@
-// edit_file: one text inside a file is replaced by another. After a death it is known by the digests of the whole file before
-// and after whether it happened, so it is never applied twice.
+// edit_file: one text inside a file is replaced by another. After a death it is known by the digests of the whole file
+// before and after whether it happened, so it is never applied twice.
 
 import * as v from "valibot";
 import type { Tool } from "../../ports/tool.ts";

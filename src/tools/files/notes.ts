@@ -1,5 +1,5 @@
-// A note tells, before a file is changed, what it was and what it will be. So whoever comes after a death can say whether the
-// change happened, without having seen it. A note is on the disk before the file is touched.
+// A note tells, before a file is changed, what it was and what it will be. So whoever comes after a death can say
+// whether the change happened, without having seen it. A note is on the disk before the file is touched.
 
 import type { Stats } from "node:fs";
 import { mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promises";

@@ -43,7 +43,7 @@ async function followed(path: string, left: number): Promise<string> {
   }
   const parent = dirname(path);
   if (parent === path) return path;
-  const here = join(await followed(parent, left - 1), basename(path));
+  const here = join(await followed(parent, left), basename(path));
   // A link to nowhere: whoever writes through it makes the file at its end.
   const end = await linkOf(here);
   return end === null ? here : await followed(resolve(dirname(here), end), left - 1);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, linkSync, symlinkSync, truncateSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, linkSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type TestRoom, aRoom, aVet, asNobody } from "../../../test/fakes/room.ts";
@@ -110,6 +112,15 @@ describe("read_file", () => {
     assert.deepEqual(result, { type: "failed", why: `${join(room.workspace, "f")} may not be used by this user.` });
   });
 
+  test("not a socket", async (t) => {
+    const room = aRoom(t);
+    const server = createServer().listen(join(room.workspace, "s"));
+    t.after(() => server.close());
+    await once(server, "listening");
+    const result = await read(room, { path: "s" });
+    assert.deepEqual(result, { type: "failed", why: "s is a device, a pipe or a socket, not a file." });
+  });
+
   test("the database is not opened, whatever name leads to it", async (t) => {
     const room = aRoom(t);
     const file = room.put("db", "held");
@@ -161,9 +172,12 @@ describe("read_file is vetted by where the path really leads", () => {
     };
     assert.equal(await bound({ path: ".env" }), await bound({ path: ".env" }));
     assert.notEqual(await bound({ path: ".env" }), await bound({ path: ".env", limit: 1 }));
-    const first = await bound({ path: ".env" });
-    symlinkSync("/etc/shadow", join(room.workspace, "link.env"));
-    assert.notEqual(await bound({ path: "link.env" }), first);
+    const link = join(room.workspace, "link.env");
+    symlinkSync(".env", link);
+    const first = await bound({ path: "link.env" });
+    rmSync(link);
+    symlinkSync("/etc/shadow", link);
+    assert.notEqual(await bound({ path: "link.env" }), first, "the link leads elsewhere now");
   });
 });
 

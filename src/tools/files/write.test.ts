@@ -38,6 +38,7 @@ describe("write_file", () => {
   test("folders are made, links stay links, and the mode stays", async (t) => {
     const room = aRoom(t);
     assert.equal((await write(room, "a/b/c/f")).type, "ok");
+    assert.equal((await write(room, `${"deep/".repeat(60)}f`)).type, "ok");
     chmodSync(room.put("run.sh", "old"), 0o750);
     symlinkSync("run.sh", join(room.workspace, "link"));
     assert.equal((await write(room, "link")).type, "ok");
@@ -103,15 +104,22 @@ describe("write_file", () => {
   test("notes that nobody can ask for any more go, counted from the newest", async (t) => {
     const room = aRoom(t);
     const day = 24 * 3_600;
-    await write(room, "old");
-    const [old = ""] = readdirSync(room.notes);
-    await write(room, "newer");
-    const [newer = ""] = readdirSync(room.notes).filter((name) => name !== old);
+    const noted = async (path: string): Promise<string> => {
+      const before = room.has("first") ? readdirSync(room.notes) : [];
+      await write(room, path);
+      return readdirSync(room.notes).find((name) => !before.includes(name)) ?? "";
+    };
+    const [old, recent, newest] = [await noted("first"), await noted("second"), await noted("third")];
     const at = (name: string, days: number): void => utimesSync(join(room.notes, name), 40 * day, days * day);
-    at(old, 10);
-    at(newer, 40);
-    await write(room, "newest");
-    assert.deepEqual([readdirSync(room.notes).includes(old), readdirSync(room.notes).includes(newer)], [false, true]);
+    at(old, 32);
+    at(recent, 34);
+    at(newest, 40);
+    await write(room, "fourth");
+    const left = readdirSync(room.notes);
+    assert.deepEqual(
+      [old, recent, newest].map((name) => left.includes(name)),
+      [false, true, true],
+    );
   });
 });
 

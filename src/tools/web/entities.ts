@@ -1,4 +1,5 @@
-// Signs that pages write by name or number. The names are those that pages really use; any other stays as it is written. Pure.
+// Signs that pages write by name or number. The names are those that pages really use; any other stays as it is written.
+// Pure.
 
 const named: Readonly<Record<string, string>> = Object.fromEntries(
   (

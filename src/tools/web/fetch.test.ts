@@ -228,6 +228,17 @@ describe("fetch_url stays out of private networks", () => {
     assert.deepEqual([looked, asked], [1, [`rebind.test:${port} /`]]);
   });
 
+  test("a connection is not used again: it leads to what was judged before", async (t) => {
+    const ports: (number | undefined)[] = [];
+    const { root } = await aSite(t, (request, response) => {
+      ports.push(request.socket.remotePort);
+      response.end("fine");
+    });
+    await fetched(root);
+    await fetched(root);
+    assert.equal(new Set(ports).size, 2);
+  });
+
   test("only those addresses of a name that may be connected to", async (t) => {
     const { port } = await aSite(t, sends("text/plain", "fine"));
     const tried: string[] = [];
