@@ -141,7 +141,7 @@ test("while a call waits for leave nothing runs, so a newer message interrupts n
 
 test("a message that steers joins at the next step, also when it came while a call ran", async (t) => {
   const on = await stage(t);
-  let go = (_: ToolResult) => undefined as void;
+  let go: (result: ToolResult) => void = () => undefined;
   const slow = tool("slow", "once", () => new Promise<ToolResult>((end) => (go = end)));
   const read: string[] = [];
   const agent = agentOf(
