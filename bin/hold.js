@@ -66,6 +66,7 @@ async function hold(job, keep, wish) {
   const pipe = openPipe();
   const child = spawn(job.program, job.words, {
     cwd: job.cwd,
+    env: { ...process.env, EVERTURN_JOB: job.id },
     stdio: ["ignore", ...pipe.ends],
     detached: !isWindows,
     windowsHide: true,
@@ -84,7 +85,9 @@ async function hold(job, keep, wish) {
   const force = () => {
     forced ??= Date.now();
     signalGroup(group, "SIGKILL");
-    for (const pid of marked(job.id)) signalOne(pid, "SIGKILL");
+    // Who is just being started is found at the next look.
+    for (let looks = 0, found = marked(job.id); found.length > 0 && looks < 10; looks++, found = marked(job.id))
+      for (const pid of found) signalOne(pid, "SIGKILL");
   };
   const end = (graceMs) => setTimeout(force, graceMs, signalGroup(group, "SIGTERM"));
   wish.obeyed((how) => end(how === "limit" ? limitGraceMs : killGraceMs));
@@ -134,10 +137,8 @@ function writeWhole(path, text, mode = "wx") {
 }
 
 function syncFolder() {
-  if (isWindows) return;
-  const fd = fs.openSync(folder, "r");
-  fs.fsyncSync(fd);
-  fs.closeSync(fd);
+  const fd = isWindows ? null : fs.openSync(folder, "r");
+  if (fd !== null) fs.closeSync(fd, fs.fsyncSync(fd));
 }
 
 /** Into the room that was taken at the start. A disk that is full has room again, or not; the job has ended in any case. */

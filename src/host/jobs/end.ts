@@ -9,7 +9,7 @@ import { killTree } from "../ending.ts";
 import { isAlive } from "../identity.ts";
 import { replaceFile } from "../files/draft.ts";
 import { isHeld, isJobId, readAsked, readClaim, readEnd, readGroup, readJob, voidClaim, writeAsked } from "./folder.ts";
-import { markedProcesses } from "./marked.ts";
+import { type Marked, markedProcesses } from "./marked.ts";
 import { readOutput } from "./output.ts";
 
 /** A holder needs half a second for a command that does not listen; a stop has a whole one. */
@@ -40,27 +40,34 @@ export async function endJob(folder: string, why: string): Promise<boolean> {
 /** What lives on of a job whose holder does not see to it; how many processes that were. */
 export async function endLeftovers(folder: string, more: readonly number[] = []): Promise<number> {
   const id = folder.split(/[\\/]/).at(-1);
-  const marked = (await markedProcesses()).filter((one) => one.job === id).map((one) => one.pid);
   const group = await readGroup(folder);
+  for (const pid of more) signal(pid, "SIGKILL");
   // A number alone proves nothing: whoever leads that group must be the one that we know.
   if (group !== null && group.startTime !== null && isAlive(group)) signal(-group.pid, "SIGKILL");
-  const pids = [...new Set([...more, ...marked])];
-  for (const pid of pids) signal(pid, "SIGKILL");
-  await until(() => pids.every((pid) => !isAlive({ pid, startTime: null })), goneMs);
-  return pids.length;
+  const ended = await endMarked((one) => one.job === id);
+  await until(() => more.every((pid) => !isAlive({ pid, startTime: null })), goneMs);
+  return more.length + ended.length;
 }
 
 /** All jobs of a home, and whatever daemons they have left; how many there were. */
 export async function endJobs(folder: string, why: string): Promise<number> {
   const ids = (await namesIn(folder)).filter(isJobId);
   const ended = await Promise.all(ids.map((id) => endJob(join(folder, id), why)));
-  const home = dirname(folder);
-  const own = new Set(ids);
-  const strays = (await markedProcesses()).filter((one) => own.has(one.job) || one.home === home);
-  for (const stray of strays) signal(stray.pid, "SIGKILL");
-  const count = ended.filter(Boolean).length + new Set(strays.map((one) => one.job)).size;
-  await until(() => strays.every(({ pid }) => !isAlive({ pid, startTime: null })), goneMs);
-  return count;
+  const [home, own] = [dirname(folder), new Set(ids)];
+  const strays = await endMarked((one) => own.has(one.job) || one.home === home);
+  return ended.filter(Boolean).length + new Set(strays.map((one) => one.job)).size;
+}
+
+/** Again and again, because who is just being started by one of them is found only at the next look. */
+async function endMarked(isMeant: (one: Marked) => boolean): Promise<readonly Marked[]> {
+  const ended: Marked[] = [];
+  for (const end = performance.now() + goneMs; performance.now() < end; await pause(lookAgainMs)) {
+    const found = (await markedProcesses()).filter(isMeant);
+    if (found.length === 0) break;
+    for (const one of found) signal(one.pid, "SIGKILL");
+    ended.push(...found.filter((one) => !ended.some((known) => known.pid === one.pid)));
+  }
+  return ended;
 }
 
 /** How many jobs of a home somebody sees to at this moment. */

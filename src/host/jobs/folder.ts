@@ -10,9 +10,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { JobEnd, JobSpec } from "../../ports/jobs.ts";
 import { type ProcessIdentity, isAlive } from "../identity.ts";
 
-/** The name of the variable by which processes of a job are recognised wherever they have gone. */
-export const markName = "EVERTURN_JOB";
-
 /** Short enough to be typed, long enough to be the only one. */
 export function jobId(key: string): string {
   return createHash("sha256").update(key).digest("hex").slice(0, 12);

@@ -11,7 +11,6 @@ import {
   isJobId,
   jobId,
   type JobFile,
-  markName,
   readAsked,
   readClaim,
   readEnd,
@@ -76,7 +75,7 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
     mkdirSync(all, { recursive: true, mode: 0o700 });
     const job: JobFile = { ...rest, id, startedAt: now() };
     await writeJob(folder, job);
-    await begin(id, { ...env, [markName]: id });
+    await begin(id, env);
     tidyNowAndThen();
     return shown(job);
   }

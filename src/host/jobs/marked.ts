@@ -3,7 +3,9 @@
 // nobody is found, and a daemon that left its group is not ended.
 
 import { readFile, readdir } from "node:fs/promises";
-import { markName } from "./folder.ts";
+
+/** Set by the holder; it does not carry it itself. */
+const markName = "EVERTURN_JOB";
 
 export type Marked = { readonly pid: number; readonly job: string; readonly home: string | null };
 
