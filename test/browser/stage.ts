@@ -43,8 +43,13 @@ export type Gateway = {
 
 export type Stored = { readonly key: string; readonly role: string; readonly text: string };
 
-export async function startGateway(t: TestContext): Promise<Gateway> {
+/** The page as the gateway serves it. */
+export async function builtPage(): Promise<void> {
   await buildPage(path.join(root, "dist", "page"));
+}
+
+export async function startGateway(t: TestContext): Promise<Gateway> {
+  await builtPage();
   const home = await mkdtemp(path.join(tmpdir(), "everturn-browser-"));
   let running = await run(home, 0);
   t.after(async () => {
@@ -125,7 +130,7 @@ export type Opened = {
 export async function enter(
   t: TestContext,
   browser: Browser,
-  gateway: Gateway,
+  gateway: Pick<Gateway, "link">,
   options: Parameters<Browser["newContext"]>[0] = {},
 ): Promise<Opened> {
   // Nothing moves, so that a picture never shows the middle of a transition.
