@@ -12,6 +12,7 @@ import { openSqliteStore } from "../src/stores/sqlite/index.ts";
 const cases: readonly { name: string; acts: readonly Act[]; commits: number }[] = [
   { name: "a plain answer: accepted and begun, finished and being sent, delivered", acts: [], commits: 3 },
   { name: "with a tool that needs an intent", acts: ["once"], commits: 5 },
+  { name: "with a tool that is judged first", acts: ["keyed"], commits: 5 },
   { name: "with a pure tool", acts: ["pure"], commits: 5 },
   { name: "with four calls in one step", acts: ["pures"], commits: 7 },
 ];

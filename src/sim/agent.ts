@@ -179,6 +179,10 @@ function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects
     description: effect,
     effect,
     input: {},
+    // Some are judged first and found harmless.
+    ...(effect === "keyed"
+      ? { vet: () => life.pass(chances.between(0, 2)).then(() => ({ type: "run" }) as const) }
+      : {}),
     async run(input, context) {
       const [turn = ""] = context.key.split(":");
       const call = context.key.split(":").slice(2).join(":");

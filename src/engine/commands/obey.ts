@@ -85,11 +85,16 @@ function helpText(): string {
 async function statusText(parts: Parts, lane: Lane): Promise<string> {
   const { running } = lane;
   const { length: queued } = await parts.store.queuedTurns(lane.session.id, 100);
-  const { length: asked } = await parts.store.openQuestions(lane.session.id);
+  const open = await parts.store.openQuestions(lane.session.id);
+  const asked = open.filter(({ kind }) => kind === "question").length;
+  const leave = open.length - asked;
   const waits = [
     ...(queued > 0 ? [`${queued} more ${queued === 1 ? "message waits" : "messages wait"}.`] : []),
     ...(asked > 0
       ? [`${asked === 1 ? "A question of mine waits" : `${asked} questions of mine wait`} for an answer.`]
+      : []),
+    ...(leave > 0
+      ? [`${leave === 1 ? "One thing waits" : `${leave} things wait`} to be allowed: /approve or /deny.`]
       : []),
   ];
   if (waits.length === 0) waits.push("Nothing waits.");

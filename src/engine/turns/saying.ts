@@ -83,7 +83,8 @@ export async function ask(
   const dueAt = Math.min(until, later(parts.world.now(), limits.questionMaxMs)) as Instant;
   const timer: Change = { put: "timer", timer: { id: question, session, turn, dueAt, text: "" } };
   const shown: Question = { id: question, choices, ...(kind === "approval" ? { kind } : {}) };
-  const words = { id: question, text, question: shown };
+  // Without words nothing would be sent, and nobody would know that something waits.
+  const words = { id: question, text: text.trim() === "" ? "I need an answer to go on." : text, question: shown };
   await say(work, { type: "asked", question, until: dueAt }, [asked], words, [timer]);
   timers.poke();
   parts.events.emit({ type: "turn-waiting", session, turn, kind, question, until: dueAt });
