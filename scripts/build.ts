@@ -79,12 +79,38 @@ async function licenses(chunks: readonly OutputChunk[]): Promise<string> {
   const texts = [...names]
     .toSorted((a, b) => a.localeCompare(b))
     .map(async (name) => {
-      const folder = path.join(root, "node_modules", name);
-      const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
-      if (file === undefined) throw new Error(`${name} is in the bundle, but ${folder} has no license to pass on`);
-      return `${name}\n\n${(await readFile(path.join(folder, file), "utf8")).trim()}\n`;
+      const text = (await termsOf(name)) ?? (await termsOfSibling(name));
+      if (text === null) throw new Error(`${name} is in the bundle, and no license of it is there to pass on`);
+      return `${name}\n\n${text.trim()}\n`;
     });
   return `Everturn contains the following libraries.\n\n${(await Promise.all(texts)).join("\n---\n\n")}`;
+}
+
+async function termsOf(name: string): Promise<string | null> {
+  const folder = path.join(root, "node_modules", name);
+  const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
+  return file === undefined ? null : readFile(path.join(folder, file), "utf8");
+}
+
+/** Some packages of a family leave the text to the others: those of the same scope, source and terms. */
+async function termsOfSibling(name: string): Promise<string | null> {
+  const [scope = "", own] = name.split("/");
+  if (own === undefined) return null;
+  const wanted = await familyOf(name);
+  for (const one of await readdir(path.join(root, "node_modules", scope))) {
+    const sibling = `${scope}/${one}`;
+    if (sibling !== name && (await familyOf(sibling)) === wanted) {
+      const text = await termsOf(sibling);
+      if (text !== null) return text;
+    }
+  }
+  return null;
+}
+
+async function familyOf(name: string): Promise<string> {
+  const manifest = await readFile(path.join(root, "node_modules", name, "package.json"), "utf8");
+  const { license, repository } = JSON.parse(manifest) as { license?: string; repository?: { url?: string } | string };
+  return JSON.stringify([license, typeof repository === "string" ? repository : repository?.url]);
 }
 
 /** The package that a module of the bundle comes from; none for our own. */

@@ -1,17 +1,11 @@
-// A raw value against the schema: unknown keys with the nearest known one, what this version cannot do, wrong values.
-// Pure. Collects every fault instead of stopping at the first, and says each thing once.
+// A raw value against the schema. What is right is known at once; what may be wrong is looked at again by `wrong/explain.ts`,
+// which most starts never load. Pure.
 
-import { type GenericSchema, safeParse } from "valibot";
-import { nearest } from "../core/route.ts";
+import { safeParse } from "valibot";
 import { checkAgent } from "./agent/access.ts";
-import { meantModel } from "./agent/providers.ts";
-import { modelName } from "./agent/schema.ts";
-import { isRefused, isRefusedAlways, isRefusedAt, notYet, platformsHere } from "./available.ts";
-import { variableOf } from "./env.ts";
-import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "./faults.ts";
+import { isRefused, notYet } from "./available.ts";
+import type { ConfigFault, KeyPath, Origin } from "./faults.ts";
 import { type Config, configSchema } from "./schema.ts";
-import { withoutPassword } from "./secret.ts";
-import { entriesOf, hasOneGroup, isSame, isSecret, schemaAt, takesNames, within, wordsOf } from "./shape.ts";
 
 /** A value and where its parts were written. */
 export type Raw = {
@@ -27,169 +21,40 @@ export type Checked =
   | { readonly type: "right"; readonly config: Config }
   | { readonly type: "wrong"; readonly faults: readonly ConfigFault[] };
 
-export function check(raw: Raw): Checked {
-  const faults: ConfigFault[] = [];
-  const done = new Set(raw.faulty.map((path) => JSON.stringify(path)));
-  const report: Report = (path, what, todo) => {
-    // A key and what is below it have one fault at most; the first says enough.
-    for (let length = 0; length <= path.length; length++) {
-      if (done.has(JSON.stringify(path.slice(0, length)))) return;
-    }
-    done.add(JSON.stringify(path));
-    const origin = raw.originOf(path);
-    faults.push(faultAt(origin, formatKey(path), what, typeof todo === "string" ? todo : todo(origin)));
-  };
-  const possible = withoutNotYet(raw.value, raw, report);
-  const known = withoutUnknown(configSchema, possible, [], report);
-  const parsed = safeParse(configSchema, known);
-  for (const issue of parsed.issues ?? []) for (const one of leaves(issue, [])) explain(one, raw, report);
-  if (parsed.success) checkAgent(parsed.output.agent, report);
-  if (parsed.success && faults.length === 0 && raw.faulty.length === 0) return { type: "right", config: parsed.output };
-  return { type: "wrong", faults };
+export async function check(raw: Raw): Promise<Checked> {
+  const config = raw.faulty.length > 0 || asksTooMuch(raw.value) ? null : parsed(raw.value);
+  if (config !== null) return { type: "right", config };
+  const { explain } = await import("./wrong/explain.ts");
+  return explain(raw);
 }
 
-type Report = (path: KeyPath, what: string, todo: Advice) => void;
-/** What to do may depend on where the value was written. */
-type Advice = string | ((origin: Origin) => string);
-
-/** The value without keys that the schema does not know; an empty group stands for one without settings. */
-function withoutUnknown(schema: GenericSchema | null, value: unknown, path: KeyPath, report: Report): unknown {
-  if (schema === null) return value;
-  const entries = entriesOf(schema);
-  if (entries === null) return isGroup(value) || Array.isArray(value) ? inside(schema, value, path, report) : value;
-  if (value === null) return {};
-  if (Array.isArray(value)) return notList(path, report);
-  if (!isGroup(value)) return value;
-  const known = Object.keys(entries);
-  const kept = Object.entries(value).filter(([key]) => {
-    if (Object.hasOwn(entries, key)) return true;
-    report([...path, key], ...unknownKey(path, key, known));
-    return false;
+/** Null when anything may be wrong. A list might stand for a group, which the schema alone does not see. */
+function parsed(value: unknown): Config | null {
+  if (holdsList(value)) return null;
+  const { success, output } = safeParse(configSchema, value);
+  if (!success) return null;
+  let isWrong = false;
+  checkAgent(output.agent, () => {
+    isWrong = true;
   });
-  return Object.fromEntries(
-    kept.map(([key, inner]) => [key, withoutUnknown(entries[key] ?? null, inner, [...path, key], report)]),
-  );
+  return isWrong ? null : output;
 }
 
-function notList(path: KeyPath, report: Report): undefined {
-  report(path, "must be a group of settings, not a list", "write key: value lines below it, without dashes");
+function asksTooMuch(value: unknown): boolean {
+  return notYet.some((rule) => {
+    const found = valueAt(value, rule.key.split("."));
+    return found !== undefined && isRefused(rule, found);
+  });
 }
 
-/** The same for what stands in a list or under names of the user's own choice. */
-function inside(schema: GenericSchema, value: object, path: KeyPath, report: Report): unknown {
-  if (Array.isArray(value) && takesNames(schema)) return notList(path, report);
-  if (Array.isArray(value)) return value.map((one, i) => withoutUnknown(within(schema, i), one, [...path, i], report));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, withoutUnknown(within(schema, key), one, [...path, key], report)]),
-  );
+function holdsList(value: unknown): boolean {
+  return Array.isArray(value) || (isGroup(value) && Object.values(value).some(holdsList));
 }
 
-function unknownKey(path: KeyPath, key: string, known: readonly string[]): [what: string, todo: Advice] {
-  const usable = known.filter((one) => !isRefusedAlways([...path, one]));
-  const meant = key.length > 64 ? null : (usable.find((one) => plain(one) === plain(key)) ?? nearest(key, usable));
-  if (path.length === 1 && path[0] === "platforms" && meant === null)
-    return [
-      "is not available in this version",
-      `remove it; the platforms of this version are ${platformsHere.join(" and ")}`,
-    ];
-  if (meant !== null)
-    return ["is not known", ({ variable }) => `did you mean ${namedIn(variable, [...path, key], [...path, meant])}?`];
-  return ["is not known", `remove it; known here: ${usable.join(", ")}`];
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (isGroup(at) && Object.hasOwn(at, key) ? at[key] : undefined), value);
 }
 
-/** A key that a variable sets by its own name is meant by the name of a variable; one inside of its value is not. */
-function namedIn(variable: string | null, path: KeyPath, meant: KeyPath): string {
-  const isNamed = variable !== null && variable.split("__").length === path.length;
-  return isNamed ? variableOf(meant) : String(meant.at(-1));
-}
-
-/** `drain_seconds`, `drain-seconds` and `DrainSeconds` all mean drainSeconds. */
-function plain(key: string): string {
-  return key.replace(/[-_]/g, "").toLowerCase();
-}
-
-function withoutNotYet(value: unknown, raw: Raw, report: Report): unknown {
-  return notYet.reduce((rest, rule) => {
-    const path = rule.key.split(".");
-    const found = path.reduce<unknown>(
-      (at, key) => (isGroup(at) && Object.hasOwn(at, key) ? at[key] : undefined),
-      rest,
-    );
-    if (found === undefined || !isRefused(rule, found)) return rest;
-    const telling = rule.refused !== undefined && typeof found === "string" && !raw.isFilled(path);
-    const what = telling
-      ? `is ${shownValue(found)}, which is`
-      : rule.refused === undefined
-        ? "is"
-        : "has a value that is";
-    report(path, `${what} not available in this version`, rule.todo);
-    return without(rest, path);
-  }, value);
-}
-
-function without(value: unknown, [key, ...rest]: readonly string[]): unknown {
-  if (key === undefined || !isGroup(value)) return value;
-  const { [key]: inner, ...others } = value;
-  return rest.length === 0 ? others : { ...others, [key]: without(inner, rest) };
-}
-
-function isGroup(value: unknown): value is Record<string, unknown> {
+export function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** What is read of an issue of the schema library. */
-type Issue = {
-  readonly type: string;
-  readonly message: string;
-  readonly input: unknown;
-  readonly expected: string | null;
-  readonly path?: readonly { readonly key: unknown }[] | undefined;
-  readonly issues?: readonly Issue[] | undefined;
-};
-type Leaf = { readonly issue: Issue; readonly path: KeyPath };
-
-/** A union answers with one issue for all its choices; for a group the faults inside it say more. */
-function leaves(issue: Issue, before: KeyPath): readonly Leaf[] {
-  const path = [...before, ...(issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)))];
-  const inner = (issue.issues ?? []).filter((one) => (one.path ?? []).length > 0);
-  const isInside = issue.type === "union" && isGroup(issue.input) && hasOneGroup(schemaAt(configSchema, path));
-  if (!isInside || inner.length === 0) return [{ issue, path }];
-  return inner.flatMap((one) => leaves(one, path));
-}
-
-function explain({ issue, path }: Leaf, raw: Raw, report: Report): void {
-  const { input, message } = issue;
-  if (input === undefined) return report(path, "is missing", "add it");
-  if (input === null) return report(path, "is empty", `give it a value or remove it; it ${message}`);
-  const schema = schemaAt(configSchema, path);
-  const words = wordsOf(schema).filter((word) => !isRefusedAt(path, word));
-  const hidden = isSecret(schema) || raw.isFilled(path);
-  const shown = hidden ? "" : `, but is ${shownValue(input)}`;
-  const meant = isSame(schema, modelName) && typeof input === "string" && !hidden ? meantModel(input) : null;
-  const todo = meant === null ? adviceFor(issue, words, raw.originOf(path)) : `did you mean ${meant}?`;
-  report(path, `${message}${shown}`, todo);
-}
-
-function adviceFor(issue: Issue, words: readonly string[], origin: Origin): string {
-  const { input, type } = issue;
-  if (origin.variable !== null) return "correct or unset the variable";
-  const wantsNumber = type === "number";
-  if (typeof input === "string") {
-    if (wantsNumber && /^\s*-?\d+(\.\d+)?\s*$/.test(input)) return "remove the quotes";
-    if (/^(no|off|disabled?)$/i.test(input) && issue.expected?.includes("false")) return "write false";
-    if (/^(no|off|yes|on)$/i.test(input) && type === "boolean") return `write ${/^(yes|on)$/i.test(input)}`;
-    const meant = input.length > 64 ? null : nearest(input, words);
-    if (meant !== null) return `did you mean ${meant}?`;
-  }
-  if (type === "string" && (typeof input === "number" || typeof input === "boolean" || typeof input === "bigint"))
-    return "put it in quotes";
-  if (input === true && issue.expected?.includes("Object")) return "write {} to use it as it is";
-  return "correct or remove it";
-}
-
-function shownValue(value: unknown): string {
-  if (typeof value === "string") return quoted(withoutPassword(value));
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object" && value !== null) return "a group of settings";
-  return String(value);
 }

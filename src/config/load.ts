@@ -68,7 +68,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   for (const override of overrides) draft.override(override, faults);
   const keys = draft.fillKeys(variables);
 
-  const checked = check(draft);
+  const checked = await check(draft);
   if (checked.type === "wrong") faults.push(...checked.faults);
   const config = checked.type === "right" ? await withInstructions(checked.config, paths, input, draft, faults) : null;
   if (config === null || faults.length > 0) return { type: "wrong", faults: inOrder(faults, paths.config), paths };

@@ -21,7 +21,7 @@ import type { Chat } from "../platforms/chat/index.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { Archive } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
-import { type AgentOf, loadAgent } from "./agent/index.ts";
+import { type AgentOf, agentOf } from "./agent/index.ts";
 import { budgetOf } from "./agent/settings.ts";
 
 export type Logs = {
@@ -67,13 +67,12 @@ export type Code = {
 type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }, blobs?: Blobs) => Chat;
 
 export async function loadCode(config: Config, paths: Paths): Promise<Code> {
-  const [control, engine, chats, agent] = await Promise.all([
+  const [control, engine, chats] = await Promise.all([
     import("../control/server.ts"),
     import("../engine/gateway.ts"),
     loadChats(config),
-    loadAgent(config, paths),
   ]);
-  return { control, engine, chats, agent };
+  return { control, engine, chats, agent: agentOf(config, paths) };
 }
 
 async function loadChats(config: Config): Promise<readonly ChatOf[]> {

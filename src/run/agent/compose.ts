@@ -63,12 +63,17 @@ async function composeModel(config: Config, paths: Paths, workspace: string, giv
   };
 }
 
-/** What a first turn would otherwise have to load: the step itself and the package of the provider. */
+/**
+ * What a turn would otherwise have to load: the step itself and the packages of the providers. After an update in place the
+ * files of this version are gone, so whatever may be wanted one day is loaded now.
+ */
 async function preload({ agent }: Config): Promise<void> {
-  const name = parseModel(agent.model ?? "");
+  const settings = modelSettings(agent);
+  const names = [settings.model, ...settings.fallback].map(parseModel);
   await Promise.all([
     import("../../agents/model/step/step.ts"),
-    name === null ? null : openModel(modelSettings(agent), name, null),
+    import("../../host/jobs/stopping.ts"),
+    ...names.map((name) => (name === null ? null : openModel(settings, name, null))),
   ]);
 }
 

@@ -8,7 +8,9 @@ import { builtinTools } from "../../tools/index.ts";
 import { terminalTools } from "../../tools/terminal/index.ts";
 import { openJobs } from "../../host/jobs/jobs.ts";
 import { openBlobs } from "../../stores/blobs/index.ts";
-import { builtIn, knownTool } from "./effects.ts";
+import { echo } from "../../agents/echo/index.ts";
+import type { Tool } from "../../ports/tool.ts";
+import { builtIn, knownTool, offline } from "./effects.ts";
 
 const never = () => Promise.reject(new Error("nobody asks for it"));
 
@@ -20,12 +22,18 @@ test("every built-in tool is known with its effect and its time limit, and no ot
     ...builtinTools({ ...room, untouchable: [], web: { allowPrivate: false }, blobs: openBlobs("/f"), archive }),
     restartTool({ approvals: "dangerous", restart: never }),
   ];
-  const said = tools.map(({ name, effect, timeoutMs }) => [
-    name,
-    { effect, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
-  ]);
-  assert.deepEqual(Object.fromEntries(said), builtIn);
+  assert.deepEqual(said(tools), builtIn);
 });
+
+test("so are those of the offline agent", () => {
+  assert.deepEqual(said(echo({ workspace: "/w", stepMs: 0, toolMs: 0, restart: never }).tools), offline);
+});
+
+function said(tools: readonly Tool[]) {
+  return Object.fromEntries(
+    tools.map(({ name, effect, timeoutMs }) => [name, { effect, ...(timeoutMs === undefined ? {} : { timeoutMs }) }]),
+  );
+}
 
 test("a tool of a server is taken for one that may run once only, and anything else is not known", () => {
   assert.deepEqual(knownTool("files__read"), { effect: "once" });

@@ -22,6 +22,22 @@ export const builtIn: Readonly<Record<string, Known>> = {
   restart_gateway: { effect: "checkable" },
 };
 
+/** Those of the offline agent. */
+export const offline: Readonly<Record<string, Known>> = {
+  look_at_clock: { effect: "pure" },
+  stamp: { effect: "keyed" },
+  write_note: { effect: "checkable" },
+  ring_bell: { effect: "once" },
+  post_letter: { effect: "once" },
+  send_back: { effect: "pure" },
+  remind: { effect: "pure" },
+  restart_gateway: { effect: "checkable" },
+};
+
+export function offlineTool(name: string): Known | null {
+  return Object.hasOwn(offline, name) ? (offline[name] ?? null) : null;
+}
+
 /** Of a server's tool nothing is believed before the server has been asked. */
 const foreign: Known = { effect: "once" };
 

@@ -1,7 +1,6 @@
-// The agent that the configuration chose. The offline one is small and there at once; the others are a shell whose code
-// is loaded once the gateway answers. One that only rehearses is given nothing, and then nothing is started or asked.
+// The agent that the configuration chose: a shell whose code is loaded once the gateway answers. One that only rehearses
+// is given nothing, and then nothing is started or asked.
 
-import { readModel } from "../../agents/model/providers/names.ts";
 import type { Paths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import { Fault } from "../../core/fault.ts";
@@ -11,7 +10,8 @@ import type { Blobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { Archive } from "../../ports/store.ts";
 import type { World } from "../../ports/world.ts";
-import { modelSettings, workspaceOf } from "./settings.ts";
+import { offlineTool } from "./effects.ts";
+import { workspaceOf } from "./settings.ts";
 import { type Shell, shell } from "./shell.ts";
 
 /** What a living gateway has for its agent. */
@@ -30,18 +30,24 @@ export type AgentGiven = {
 /** Without anything given it can only rehearse. */
 export type AgentOf = (given?: AgentGiven) => Shell;
 
-export async function loadAgent(config: Config, paths: Paths): Promise<AgentOf> {
-  const { backend } = config.agent;
-  if (backend !== "echo") return (given) => later(config, paths, given);
-  const { echo } = await import("../../agents/echo/index.ts");
-  const workspace = workspaceOf(config.agent, paths);
-  return (given) => ({
-    ...echo({ workspace, stepMs: 500, toolMs: 1_500, ...(given === undefined ? {} : { restart: given.restart }) }),
-    warm: async () => undefined,
-  });
+export function agentOf(config: Config, paths: Paths): AgentOf {
+  return config.agent.backend === "echo" ? offlineAgent(config, paths) : (given) => working(config, paths, given);
 }
 
-function later(config: Config, paths: Paths, given: AgentGiven | undefined): Shell {
+/** It needs nothing but a folder, so it can rehearse like any other. */
+function offlineAgent({ agent }: Config, paths: Paths): AgentOf {
+  const workspace = workspaceOf(agent, paths);
+  return (given) => {
+    const restart = given === undefined ? {} : { restart: given.restart };
+    const load = async () => {
+      const { echo } = await import("../../agents/echo/index.ts");
+      return echo({ workspace, stepMs: 500, toolMs: 1_500, ...restart });
+    };
+    return shell({ load, known: offlineTool });
+  };
+}
+
+function working(config: Config, paths: Paths, given: AgentGiven | undefined): Shell {
   const load = async () => {
     if (given === undefined) throw new Fault("not-possible", "A rehearsal has no agent.");
     const { compose } = await import("./compose.ts");
@@ -50,8 +56,15 @@ function later(config: Config, paths: Paths, given: AgentGiven | undefined): She
   return shell({ load, models: config.agent.backend === "model" ? modelsOf(config) : undefined });
 }
 
-function modelsOf({ agent }: Config): Models {
-  const options = modelSettings(agent);
-  const known = [options.model, ...options.fallback];
-  return { current: options.model, known, read: (typed) => readModel(options, typed) };
+/** What can be said before the agent is there to say more. */
+function modelsOf({ agent: { model = "", fallback } }: Config): Models {
+  const known = [model, ...fallback];
+  return {
+    current: model,
+    known,
+    read: (typed) =>
+      known.includes(typed.trim())
+        ? { model: typed.trim() }
+        : { wrong: "The gateway has only just started and does not know its models yet. Try again in a moment." },
+  };
 }

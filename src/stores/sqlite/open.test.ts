@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FileSystemVerdict, isOldSqlite, judgeFileSystem, memory, openConnection } from "./open.ts";
+import { memory } from "./connect.ts";
+import { type FileSystemVerdict, isOldSqlite, judgeFileSystem, openConnection } from "./open.ts";
 
 const places: readonly { name: string; magic: number; gives: FileSystemVerdict }[] = [
   { name: "ext4", magic: 0xef53, gives: { type: "fine" } },

@@ -5,9 +5,8 @@ import { statSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../core/fault.ts";
+import { memory, patienceMs, pragma, prepareForWriting, toFault } from "./connect.ts";
 import { applicationId, migrations } from "./schema.ts";
-
-export const memory = ":memory:";
 
 /** Older ones can corrupt a WAL that is reset while a reader is at its end (sqlite.org/wal.html, "WAL-reset bug"). */
 const oldestSqlite = [3, 52, 0] as const;
@@ -49,11 +48,14 @@ export function openConnection(file: string, access: Access): DatabaseSync {
   }
   let db: DatabaseSync | null = null;
   try {
-    db = new DatabaseSync(file, { readOnly: access === "read", timeout: 5_000 });
+    db = new DatabaseSync(file, { readOnly: access === "read", timeout: patienceMs });
     refuseOldSqlite(db);
     refuseForeign(db, file);
     refuseNewer(db, file);
-    if (access === "write") prepareForWriting(db, file);
+    if (access === "write") {
+      prepareForWriting(db, file);
+      migrate(db);
+    }
     return db;
   } catch (error) {
     db?.close();
@@ -72,27 +74,6 @@ function lookFirst(file: string): void {
   } catch (error) {
     if (error instanceof Fault && error.code !== "store-failed") throw error;
   }
-}
-
-function prepareForWriting(db: DatabaseSync, file: string): void {
-  const mode = pragma(db, "journal_mode = WAL");
-  if (file !== memory && mode !== "wal") {
-    throw new Fault(
-      "store-unsuitable",
-      `${file} cannot use a write-ahead log here (journal mode ${String(mode)}). Move the home folder to a local disk.`,
-    );
-  }
-  // FULL: a commit is on the disk when it is acknowledged, also after a power cut. NORMAL would only survive a kill.
-  db.exec(
-    "PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1; PRAGMA wal_autocheckpoint = 4000",
-  );
-  if (pragma(db, "synchronous") !== 2) {
-    throw new Fault(
-      "store-unsuitable",
-      `${file}: SQLite would not switch to synchronous=FULL, so a power cut could lose messages.`,
-    );
-  }
-  migrate(db);
 }
 
 function migrate(db: DatabaseSync): void {
@@ -174,76 +155,4 @@ function refuseNetworkFileSystem(file: string): void {
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function pragma(db: DatabaseSync, text: string): unknown {
-  return Object.values(db.prepare(`PRAGMA ${text}`).get() ?? {})[0];
-}
-
-/** SQLite's primary result code of an error; 0 when it is not one of SQLite's. */
-function resultCode(error: unknown): number {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
-}
-
-/** A unique index said no: somebody else was there first (SQLITE_CONSTRAINT_UNIQUE and _PRIMARYKEY). */
-export function isTaken(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && (error.errcode === 2067 || error.errcode === 1555);
-}
-
-export function toFault(error: unknown, file: string): Fault {
-  const text = error instanceof Error ? error.message : String(error);
-  switch (resultCode(error)) {
-    case 13:
-      return new Fault(
-        "store-full",
-        `There is no room left on the disk of ${file}. Make room; Everturn goes on by itself.`,
-        error,
-      );
-    case 11:
-    case 26:
-      return damaged(file, text, error);
-    case 10:
-      return isShortRead(error) ? damaged(file, "it is cut short", error) : failing(file, text, error);
-    case 19:
-      return new Fault("store-refused", `${file} refused a row (${text}). This is a mistake of ours.`, error);
-    case 8:
-    case 14:
-      return new Fault(
-        "store-failed",
-        `${file} cannot be opened for writing (${text}). Check the owner and the permissions of the folder and the file.`,
-        error,
-      );
-    default:
-      return failing(file, text, error);
-  }
-}
-
-/** Runs a read; what SQLite throws becomes a fault that says what to do. */
-export function reading<T>(db: DatabaseSync, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw toFault(error, db.location() ?? memory);
-  }
-}
-
-/** SQLITE_IOERR_SHORT_READ: a page that should be there lies beyond the end of the file. */
-function isShortRead(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && error.errcode === 522;
-}
-
-function damaged(file: string, text: string, error: unknown): Fault {
-  return new Fault(
-    "store-foreign",
-    `${file} is damaged or not a database (${text}). It was not touched. Restore a backup, or move it away to start empty.`,
-    error,
-  );
-}
-
-function failing(file: string, text: string, error: unknown): Fault {
-  return new Fault(
-    "store-failed",
-    `${file} could not be written (${text}). Everturn keeps trying; check the disk.`,
-    error,
-  );
 }

@@ -3,7 +3,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memory, openConnection } from "./open.ts";
+import { memory } from "./connect.ts";
+import { openConnection } from "./open.ts";
 import { engineQueries } from "./queries.ts";
 
 /** What may be walked from end to end: indexes that hold open rows only. */

@@ -4,7 +4,8 @@
 import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Fault, type FaultCode } from "../../core/fault.ts";
 import { type Commit, applier } from "./apply.ts";
-import { openConnection, toFault } from "./open.ts";
+import { openFurther, toFault } from "./connect.ts";
+
 import { type Order, obey } from "./orders.ts";
 
 /** Requests are answered in the order they came. */
@@ -22,7 +23,7 @@ const idleMs = 250;
 const indexedAtOnce = 200;
 
 export function serve(port: MessagePort, file: string): void {
-  const db = openConnection(file, "write");
+  const db = openFurther(file);
   const apply = applier(db);
   let idle: NodeJS.Timeout | undefined;
   let dirty = true;
