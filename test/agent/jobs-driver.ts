@@ -6,7 +6,7 @@ import { jobId, writeJob } from "../../src/host/jobs/folder.ts";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
 import { context, stageTools } from "./jobs-stage.ts";
 
-const [home = "", mode = "", key = "", command = ""] = process.argv.slice(2);
+const [home = "", mode = "", key = "", command = "", dieAfterMs = ""] = process.argv.slice(2);
 const say = (what: unknown) => process.stdout.write(`${JSON.stringify(what)}\n`);
 const jobs = openJobs({ folder: join(home, "jobs") });
 const { terminal } = stageTools(home, jobs);
@@ -21,6 +21,7 @@ if (mode === "folder") {
   process.stdin.resume();
 } else {
   say({ ready: process.pid });
+  if (dieAfterMs !== "") setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(dieAfterMs));
   const checked = mode === "check" ? await terminal.check?.({ command }, context(key)) : null;
   say({ checked: checked?.type ?? null });
   say({ result: checked ?? (await terminal.run({ command }, context(key))) });

@@ -17,8 +17,11 @@ import { type Home, context, newJobsHome, stageTools } from "./jobs-stage.ts";
 
 type Line = { readonly ready?: unknown; readonly checked?: string | null; readonly result?: ToolResult };
 
-function driver(t: TestContext, home: string, mode: "run" | "check" | "folder", key: string, command: string) {
-  const words = [join(root, "test", "agent", "jobs-driver.ts"), home, mode, key, command];
+type Mode = "run" | "check" | "folder";
+
+function driver(t: TestContext, home: string, mode: Mode, key: string, command: string, dieAfterMs?: number) {
+  const death = dieAfterMs === undefined ? [] : [String(dieAfterMs)];
+  const words = [join(root, "test", "agent", "jobs-driver.ts"), home, mode, key, command, ...death];
   const one = start(t, process.execPath, words, { env: environmentOf(home) });
   const lines = () =>
     one
@@ -164,6 +167,23 @@ test("two who wait get the same, and two who start make one", async (t) => {
   ]);
   for (const result of results) assert.match(outputOf(result), /^\[exit code 0 after [^\]]*\]\ndone$/);
   assert.equal(countIn(one), 1);
+});
+
+test("killed at any moment of a start, it happens once and its result is true", async (t) => {
+  const one = newJobsHome(t);
+  const moments = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144];
+  const told: string[] = [];
+  for (const ms of moments) {
+    const key = `k${ms}`;
+    const command = `echo begun >>count-${ms}; sleep 0.2; echo done`;
+    const first = driver(t, one.home, "run", key, command, ms);
+    assert.equal(await within(first.exit, "it dies"), "SIGKILL");
+    const second = driver(t, one.home, "check", key, command);
+    assert.match(outputOf(await resultOf(second)), /^\[exit code 0 [^\n]*\ndone$/, `after ${ms} ms`);
+    assert.equal(readFileSync(join(one.workspace, `count-${ms}`), "utf8"), "begun\n", `after ${ms} ms it ran once`);
+    told.push(`${ms} ms: ${second.lines().find((line) => "checked" in line)?.checked ?? "had not begun"}`);
+  }
+  t.diagnostic(told.join(", "));
 });
 
 // ------------------------------------------------------------------------------------------------------- how they end

@@ -9,18 +9,9 @@ export function withJobs(processes: Processes, folder: string): Processes {
     async killAll(which) {
       const others = processes.killAll(which);
       if (!existsSync(folder)) return others;
-      const [killed, ended] = await Promise.all([others, endOf(folder, which === "all-but-jobs")]);
+      const { stopJobs } = await import("./stopping.ts");
+      const [killed, ended] = await Promise.all([others, stopJobs(folder, which)]);
       return killed + ended;
     },
   };
-}
-
-/** systemd is asked whether the service comes back only when there is something to spare. */
-async function endOf(folder: string, isSpared: boolean): Promise<number> {
-  const { endJobs, runningIn } = await import("./end.ts");
-  if ((await runningIn(folder)) > 0) {
-    const { comesBack, endDoomed } = await import("./returning.ts");
-    if (isSpared || (await comesBack())) return endDoomed(folder);
-  }
-  return isSpared ? 0 : endJobs(folder, "the gateway was stopped");
 }
