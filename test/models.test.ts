@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Step } from "../src/ports/agent.ts";
-import { type Plan, anthropicError, openaiError } from "./fakes/models/index.ts";
+import { type Plan, anthropicError, fakeModels, openaiError } from "./fakes/models/index.ts";
 import { stage } from "./fakes/models/stage.ts";
 
 const protocols = ["openai", "anthropic", "google"] as const;
@@ -121,6 +121,24 @@ for (const protocol of protocols) {
   });
 }
 
+test("an answer of Anthropic that never said why it ended is none", async (t) => {
+  const { step } = await stage(t, () => ({ text: long, break: { at: -2, how: "end" } }), {}, "anthropic");
+  assert.equal(failed(await step()).retry, "later");
+});
+
+test("servers of tools are awaited before the first request, and no longer than the step lives", async (t) => {
+  const ready = Promise.withResolvers<void>();
+  const { step, fake } = await stage(t, () => ({ text: "hi" }), { ready: () => ready.promise });
+  const stop = new AbortController();
+  const aborted = step([], {}, stop.signal);
+  const waiting = step();
+  stop.abort(new Error("enough"));
+  await assert.rejects(aborted, /enough/);
+  assert.equal(fake.requests.length, 0);
+  ready.resolve();
+  assert.equal(said(await waiting).text, "hi");
+});
+
 describe("what a provider says about time", () => {
   for (const [name, headers, afterMs] of [
     ["in seconds", { "retry-after": "3" }, 3_000],
@@ -166,6 +184,18 @@ describe("several keys", () => {
     assert.equal(said(await step()).text, "paid");
     assert.equal(fake.requests.length, 3);
   });
+});
+
+test("a key that only rests counts more than one that is wrong: it will answer", async (t) => {
+  const slow: Plan = { status: 429, body: openaiError("slow down", "requests"), headers: { "retry-after": "9" } };
+  const wrong: Plan = { status: 401, body: openaiError("bad key", "invalid_request_error", "invalid_api_key") };
+  const fake = await fakeModels(({ key }) => (key === "slow" ? slow : wrong));
+  t.after(() => fake.close());
+  const { step } = await stage(t, () => ({ text: "" }), {
+    providers: { openai: { keys: ["slow", "bad"], baseUrl: fake.baseUrl("openai") } },
+  });
+  const given = failed(await step());
+  assert.deepEqual([given.retry, given.afterMs], ["later", 9_000]);
 });
 
 describe("fallbacks", () => {
