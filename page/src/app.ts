@@ -11,7 +11,7 @@ import type { Client } from "./net/client.ts";
 import type { FileRef, Listed } from "./net/wire.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { concernsPending, type Keep, newId } from "./pending.ts";
-import { cursorOf, type FeedEvent } from "./state.ts";
+import { cursorOf, type Feed, type FeedEvent, isWorking } from "./state.ts";
 import { applyTheme, storedTheme, type Theme } from "./theme.ts";
 
 export type App = {
@@ -22,6 +22,8 @@ export type App = {
   readonly fates: Fates;
   /** The model of the conversation and what it has used; empty where there is nothing to tell. */
   readonly used: ReadonlySignal<string>;
+  /** Something the user said is being worked on. */
+  readonly working: ReadonlySignal<boolean>;
   readonly rows: ReadonlySignal<readonly ChatRow[]>;
   readonly title: ReadonlySignal<string>;
   /** The gateway does not know this browser. */
@@ -117,7 +119,9 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     const cursor = cursorOf(talk.feed.value);
     if (messages.length > 0 && cursor !== null && !win.document.hidden) keep.setSeen(talk.chat.value, cursor);
     if (batch.some((event) => event.type === "hello")) out.wake();
-    if (messages.length > 0 || batch.some((event) => event.type === "hello" || event.type === "lost")) refreshSoon();
+    const isNews = (event: FeedEvent) =>
+      event.type === "hello" || event.type === "lost" || (event.type === "draft" && event.text === null);
+    if (messages.length > 0 || batch.some(isNews)) refreshSoon();
   }
 
   function show(chat: string): void {
@@ -135,6 +139,7 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     files,
     fates: asked,
     used: used.words,
+    working: computed(() => isWorking(talk.feed.value) || isBehind(used.workingAfter.value, talk.feed.value)),
     rows,
     title,
     denied,
@@ -164,6 +169,11 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
   out.wake();
   void refresh();
   return app;
+}
+
+/** Nothing was said since it was known to work. */
+function isBehind(n: number | null, feed: Feed): boolean {
+  return n !== null && cursorOf(feed) === n;
 }
 
 type Inner = {

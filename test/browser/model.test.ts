@@ -28,7 +28,8 @@ const script: Script = ({ seen }) => {
     return { calls: [{ name: "write_file", input: { path: "report.md", content: "# Removed\n" } }], usage };
   if (results === 2)
     return { calls: [{ name: "send_file", input: { path: "report.md", caption: "The report." } }], usage };
-  return { text: "All done.", usage };
+  // It thinks for a while after its file has arrived.
+  return { text: "All done.", usage, everyMs: 2_000 };
 };
 
 describe("model", () => {
@@ -63,8 +64,17 @@ describe("model", () => {
       stage.fake.requests.some(({ seen }) => seen.messages.some((one) => one.files.includes("image/png"))),
       "the model was shown the picture",
     );
+    const stop = page.getByRole("button", { name: "Stop", exact: true });
+    assert.equal(await stop.count(), 0, "what waits for its user cannot be stopped, only denied");
     await card.getByRole("button", { name: "Approve", exact: true }).click();
+    await answer(page, "The report.").waitFor();
+    await stop.waitFor();
     await answer(page, "All done.").waitFor();
+    await until(
+      () => stop.count(),
+      (count) => count === 0,
+      "it has ended",
+    );
     await answer(page, "The report.").getByTitle("Download report.md").waitFor();
     assert.equal(existsSync(join(stage.workspace, "build")), false);
     // Four steps: 4 × (600 × 2 + 400 × 0.5 + 50 × 10) millionths of a dollar.

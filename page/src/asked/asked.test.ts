@@ -80,7 +80,8 @@ test("what was used belongs to the session that is shown, also when an answer is
   const shown = usage({
     used: (session) =>
       new Promise((resolve) => {
-        waiting.set(session, (model) => resolve({ type: "got", value: { model, tokens: 0, cost: null } }));
+        const value = (model: string) => ({ model, tokens: 0, cost: null, working: true });
+        waiting.set(session, (model) => resolve({ type: "got", value: value(model) }));
       }),
   });
   const message = (session: string): Message => ({ n: 1, key: "k", role: "user", text: "", at: 1, session });
@@ -91,6 +92,11 @@ test("what was used belongs to the session that is shown, also when an answer is
   waiting.get("s1")?.("one");
   await first;
   assert.equal(shown.words.value, "two");
+  assert.equal(shown.workingAfter.value, 1);
+  const next = shown.look([message("s2"), { ...message("s2"), n: 2 }]);
+  waiting.get("s2")?.("two");
+  await next;
+  assert.equal(shown.workingAfter.value, 2);
   await shown.look([]);
   assert.equal(shown.words.value, "");
 });

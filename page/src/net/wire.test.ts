@@ -75,10 +75,17 @@ test("the model and what was used, where it is known", () => {
     session: { model },
     used: { total: spent, models },
   });
-  assert.deepEqual(readUsed(reply(null, total, ["a/x"])), { model: "a/x", tokens: 13, cost: 9 });
+  assert.deepEqual(readUsed(reply(null, total, ["a/x"])), { model: "a/x", tokens: 13, cost: 9, working: false });
   assert.deepEqual(readUsed(reply("b/y", total, ["a/x"]))?.model, "b/y");
   assert.deepEqual(readUsed(reply(null, { ...total, unpriced: 2 }, ["a/x"]))?.cost, null);
-  assert.deepEqual(readUsed(reply(null, {}, [])), { model: null, tokens: 0, cost: null });
+  assert.deepEqual(readUsed(reply(null, {}, [])), { model: null, tokens: 0, cost: null, working: false });
+  for (const [state, working] of [
+    ["running", true],
+    ["queued", true],
+    ["waiting", false],
+    ["done", false],
+  ] as const)
+    assert.equal(readUsed({ ...reply(null, total, []), turns: [{ state }] })?.working, working, state);
   assert.equal(readUsed({ session: {} }), null);
 });
 

@@ -36,7 +36,13 @@ export type Fate =
   | { readonly type: "withdrawn"; readonly why: string };
 
 /** The model of a conversation and what it has used; cost in millionths of a US dollar, null where none is known. */
-export type Used = { readonly model: string | null; readonly tokens: number; readonly cost: number | null };
+export type Used = {
+  readonly model: string | null;
+  readonly tokens: number;
+  readonly cost: number | null;
+  /** Its latest turn has neither ended nor waits for anybody. */
+  readonly working: boolean;
+};
 
 /** One conversation as the gateway lists it. */
 export type Listed = {
@@ -102,7 +108,13 @@ export function readUsed(value: unknown): Used | null {
     model: typeof latest === "string" ? latest : null,
     tokens: input + output,
     cost: steps === 0 || unpriced >= steps ? null : cost,
+    working: isUnderWay(value["turns"]),
   };
+}
+
+function isUnderWay(turns: unknown): boolean {
+  const latest: unknown = Array.isArray(turns) ? turns[0] : undefined;
+  return isFields(latest) && ["queued", "running", "parked", "restarting"].includes(String(latest["state"]));
 }
 
 export function readMessages(value: unknown): readonly Message[] | null {

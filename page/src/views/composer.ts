@@ -5,7 +5,6 @@ import { type ComponentChild, h, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import { Chips } from "../files/views.ts";
-import { isWorking } from "../state.ts";
 import { arrowUp, clip, close, square } from "./icons.ts";
 import { directionOf, sizeOf } from "./words.ts";
 
@@ -20,7 +19,7 @@ export function Composer({ app }: { readonly app: App }): ComponentChild {
   const attached = app.files.list.value.map((one) => one.state.type);
   const ready = (text.trim() !== "" || attached.includes("ready")) && !attached.includes("sending");
   const held = text.length > fieldMax && !anyway;
-  const working = isWorking(talk.feed.value) && talk.link.value.phase !== "away";
+  const working = app.working.value && talk.link.value.phase !== "away";
 
   // What is in the field now, not what it was when it was drawn last: Enter may come before the next drawing.
   const send = () => {

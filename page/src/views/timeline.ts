@@ -5,7 +5,7 @@ import { type ComponentChild, h, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import { type Row, timelineRows } from "../rows.ts";
-import { isWorking, openQuestion } from "../state.ts";
+import { openQuestion } from "../state.ts";
 import { Growing } from "./body.ts";
 import { arrowDown, turn } from "./icons.ts";
 import { MessageView, sr, UnsentView } from "./message.ts";
@@ -89,7 +89,7 @@ function Earlier({ app }: { readonly app: App }): ComponentChild {
 function Answering({ app }: { readonly app: App }): ComponentChild {
   const feed = app.talk.feed.value;
   const stored = app.out.unsent.value.some((one) => one.state === "stored" && one.message.chat === app.talk.chat.value);
-  if (!isWorking(feed) && !stored) return null;
+  if (!app.working.value && !stored) return null;
   const away = app.talk.link.value.phase === "away";
   const { draft } = feed;
   const held = away || draft?.stale === true;
