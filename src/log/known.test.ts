@@ -48,6 +48,7 @@ test("ends, beginnings, neighbours and overlaps", () => {
   assert.equal(hide("plantedplanted"), "##");
   assert.equal(hide("plantedmoreover"), "#");
   assert.equal(hide("plante"), "plante");
+  assert.equal(masker(["plantedmoreover", "anted"], "#")("xplantedmoreovery anted"), "x#y #");
   assert.equal(hide(""), "");
   assert.equal(masker([], "#")("planted"), "planted");
 });
