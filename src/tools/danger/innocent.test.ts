@@ -142,6 +142,7 @@ table("everyday work", [
   "cat ~/.everturn/files/photo.txt",
   "cat ../jobs/x/output",
   "(cd src && ls)",
+  "cat ~bob/.everturn/config.yaml",
   "cd src && ls && cd .. && cat package.json",
   "(cd src; ls); cat package.json",
   "cd src || exit 1; cat ../package.json",

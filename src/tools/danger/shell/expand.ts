@@ -94,7 +94,8 @@ function variable({ name, inner }: Part & { readonly type: "variable" }, by: Exp
 function withHome(userHome: string | null): (text: string) => string {
   return (text) =>
     text.replace(/(^|=|:)~([A-Za-z_][\w-]*)?(?=\/|$|:)/g, (_all, before: string, name?: string) => {
-      if (name !== undefined) return `${before}/home/${name}`;
+      // Of the user's own name the folder is known; where others have theirs is a good guess.
+      if (name !== undefined && userHome?.endsWith(`/${name}`) !== true) return `${before}/home/${name}`;
       return before + (userHome ?? unknown);
     });
 }
