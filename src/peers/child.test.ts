@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Bounds, type Peer, flood, openPeer, splitter } from "./child.ts";
 
 test("what comes in is cut into lines, wherever the pieces end", () => {
@@ -66,13 +69,13 @@ test("a program that does not exist, dies by a signal, or is ended by us, says s
   assert.throws(() => process.kill(peer.pid ?? 0, 0), /ESRCH/);
   const { promise, resolve } = Promise.withResolvers<string>();
   openPeer({
-    spawn: (program, words, options) => spawn(program, [...words], options),
+    spawn: (program, words, options) => spawn(program, [...words], { ...options, detached: true }),
     command: ["/no/such/program"],
     env: {},
     line: () => undefined,
     ended: resolve,
   });
-  assert.match(await promise, /cannot be started.*ENOENT/);
+  assert.match(await promise, /cannot be started: .no.such.program was not found/);
 });
 
 test("one that does not read what it is told is let go before we grow", async () => {
@@ -82,3 +85,35 @@ test("one that does not read what it is told is let go before we grow", async ()
   assert.equal(await ended, "it does not read what it is told");
   assert.match(String((await Promise.all(sends)).at(-1)), /does not read/);
 });
+
+test("it does not outlive us, whatever it thinks of signals and of the end of its input", async () => {
+  const stubborn = `process.on("SIGTERM", () => {}); setInterval(() => {}, 1000); console.log(process.pid)`;
+  const driver = `
+    import { spawn } from "node:child_process";
+    import { openPeer } from ${JSON.stringify(import.meta.resolve("./child.ts"))};
+    openPeer({
+      spawn: (program, words, options) => spawn(program, [...words], { ...options, detached: true }),
+      command: [process.execPath, "-e", ${JSON.stringify(stubborn)}],
+      env: {},
+      line: (text) => console.log(text),
+      ended: () => {},
+    });`;
+  const gateway = spawn(process.execPath, ["--input-type=module", "-e", driver], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [said] = (await once(gateway.stdout, "data")) as [Buffer];
+  const pid = Number(said.toString());
+  assert.equal(process.kill(pid, 0), true);
+  gateway.kill("SIGKILL");
+  while (isAlive(pid)) await sleep(20);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    // The dead whom nobody collects are still there.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch (error) {
+    if (error instanceof Error) return false;
+    throw error;
+  }
+}

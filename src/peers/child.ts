@@ -40,11 +40,11 @@ export interface Peer {
 
 export function openPeer(options: PeerOptions): Peer {
   const bounds = { ...defaults, ...options.bounds };
-  const [program = "", ...words] = options.command;
+  const { program, words, stdio } = leashed(options.command);
   const child = options.spawn(program, words, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...options.env },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: [...stdio],
   });
   const gone = Promise.withResolvers<void>();
   let over: string | null = null;
@@ -90,7 +90,7 @@ export function openPeer(options: PeerOptions): Peer {
   });
   child.once("close", () => gone.resolve());
   child.once("exit", (code, signal) => {
-    finish(`it ended ${code === null ? `by ${signal}` : `with exit code ${code}`}`);
+    finish(endOf(options.command, code, signal));
     // What it has started and left behind is of no use to anybody.
     void endAll();
   });
@@ -110,6 +110,29 @@ export function openPeer(options: PeerOptions): Peer {
     lastWords: () => tail.trim(),
     end,
   };
+}
+
+/**
+ * A gateway that dies by force cannot end anybody, and a program that goes on working without it would do things behind
+ * the back of the next one. So a shell waits beside the program for the end of a pipe that only we hold, and then ends the
+ * whole group. The program takes the shell's place, number and all.
+ */
+const leash = `(read -r _ <&3; trap "" TERM; kill -TERM -$$; sleep 1; kill -KILL -$$) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-`;
+
+function leashed(command: readonly string[]) {
+  const pipes = ["pipe", "pipe", "pipe"] as const;
+  const [program = "", ...words] = command;
+  if (process.platform === "win32") return { program, words, stdio: pipes };
+  return { program: "/bin/sh", words: ["-c", leash, "sh", ...command], stdio: [...pipes, "pipe"] as const };
+}
+
+/** What a shell ends with when it cannot start a program. */
+const notStarted: Readonly<Record<number, string>> = { 126: "may not be started", 127: "was not found" };
+
+function endOf([program]: readonly string[], code: number | null, signal: NodeJS.Signals | null): string {
+  if (code === null) return `it ended by ${signal}`;
+  const wrong = notStarted[code];
+  return wrong === undefined ? `it ended with exit code ${code}` : `it cannot be started: ${program} ${wrong}`;
 }
 
 /** Cuts what comes in into lines; null when a line is larger than it may be. */
@@ -148,6 +171,11 @@ export function flood(perSecond: number, now: () => number = () => performance.n
 /** Asked first, forced after a short grace; never waits for longer than the system needs. */
 async function endGroup(child: ChildProcess, gone: Promise<void>, graceMs: number): Promise<void> {
   child.stdin?.destroy();
+  await signalled(child, gone, graceMs);
+  child.stdio[3]?.destroy();
+}
+
+async function signalled(child: ChildProcess, gone: Promise<void>, graceMs: number): Promise<void> {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     if (!signalGroup(child, signal)) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -267,7 +267,7 @@ test("an agent that cannot be used says why, and whether waiting helps", limit, 
   }
   const gone = acpStage(t, [], ["/no/such/agent"]);
   const step = await gone.open().agent.step(jobOf({ text: "hello" }, []), never);
-  assert.match(JSON.stringify(step), /cannot be started.*ENOENT/);
+  assert.match(JSON.stringify(step), /cannot be started.*was not found/);
 });
 
 test("an agent that dies again and again is started less and less often", limit, async (t) => {

@@ -1,0 +1,161 @@
+// The ACP backend against an agent that others wrote: opencode, with its model pointed at our fake of a provider. It is
+// found where scripts/peers.ts put it: the folder in EVERTURN_PEERS.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { peerIn } from "../../scripts/peers.ts";
+import { toolsIn } from "../../src/agents/acp/told/record.ts";
+import type { Entry } from "../../src/core/journal.ts";
+import { type Asked, type FakeModels, type Plan, fakeModels } from "../fakes/models/index.ts";
+import { type AcpStage, acpStage, playTurn, resumed, stepOf } from "./acp-stage.ts";
+
+const opencode = peerIn(process.env["EVERTURN_PEERS"], "opencode");
+const skip = opencode === null ? "no real ACP agent: set EVERTURN_PEERS" : false;
+const limit = { timeout: 300_000, skip };
+
+/** Does what the last message says: `run: <command>` once, then tells what came out. */
+function script({ seen }: Asked): Plan {
+  if (/title/i.test(seen.system) && seen.tools.length === 0) return { text: "A title" };
+  const at = seen.messages.findLastIndex((one) => one.role === "user" && one.text.trim() !== "");
+  const said = seen.messages[at]?.text ?? "";
+  const results = seen.messages.slice(at + 1).flatMap((one) => one.results);
+  const commands = [...said.matchAll(/run: ([^\n"]+)/g)].map((found) => (found[1] ?? "").trim());
+  const isNote = said.includes("[System note:");
+  if (isNote && /Finished:/.test(said)) return { text: "I went on: it was finished before." };
+  const command = commands[results.length];
+  if (command !== undefined) {
+    return { text: "I run it. ", calls: [{ name: "bash", input: { command, description: "As the user wants" } }] };
+  }
+  if (results.length > 0) return { text: `It said: ${results.map((one) => one.text.trim()).join(" and ")}` };
+  if (said.includes("slowly")) return { text: "word ".repeat(500), grain: 5, everyMs: 50 };
+  const earlier = seen.messages.slice(0, at).filter((one) => one.role === "user").length;
+  return { text: `You said it after ${earlier} others.` };
+}
+
+type Peer = AcpStage & { readonly models: FakeModels };
+
+async function stageOf(t: TestContext, permission: object | string): Promise<Peer> {
+  const models = await fakeModels(script);
+  t.after(() => models.close());
+  const stage = acpStage(t, [], [opencode ?? "", "acp"]);
+  const home = join(stage.folder, "home");
+  mkdirSync(home);
+  mkdirSync(join(stage.folder, "work"));
+  const provider = {
+    npm: "@ai-sdk/openai-compatible",
+    options: { baseURL: models.baseUrl("openai"), apiKey: "planted" },
+    models: { m: { name: "m", tool_call: true, limit: { context: 100_000, output: 8_000 } } },
+  };
+  const config = {
+    provider: { fake: provider },
+    model: "fake/m",
+    small_model: "fake/m",
+    share: "disabled",
+    permission,
+  };
+  writeFileSync(join(home, "opencode.json"), JSON.stringify(config));
+  const env = {
+    HOME: home,
+    OPENCODE_CONFIG: join(home, "opencode.json"),
+    ...Object.fromEntries(["CONFIG", "DATA", "CACHE", "STATE"].map((name) => [`XDG_${name}_HOME`, join(home, name)])),
+    ...Object.fromEntries(
+      ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE", "PRUNE", "EXTERNAL_SKILLS"].map(
+        (name) => [`OPENCODE_DISABLE_${name}`, "1"],
+      ),
+    ),
+  };
+  const workspace = join(stage.folder, "work");
+  return { ...stage, models, open: (more) => stage.open({ env, workspace, ...more }) };
+}
+
+test("a prompt, streamed text, a tool that is shown, and a second message in the same session", limit, async (t) => {
+  const stage = await stageOf(t, "allow");
+  const { agent } = stage.open();
+  const shown: string[] = [];
+  const draft = (words: string) => void shown.push(words);
+  const { text, journal } = await playTurn(agent, { text: "run: echo from-the-shell >> ran; cat ran", draft });
+  assert.match(text, /I run it\.[^]*It said: from-the-shell/);
+  assert.equal(toolsIn(journal).filter((tool) => tool.status === "completed").length, 1, JSON.stringify(journal));
+  assert.ok(
+    shown.some((words) => words.includes("▸")),
+    "the tool is shown",
+  );
+  assert.equal(readFileSync(join(stage.folder, "work", "ran"), "utf8"), "from-the-shell\n");
+  assert.match((await playTurn(agent, { text: "hello", turn: "t2" })).text, /after 1 others/);
+});
+
+test("a permission is asked, and what the user says is done", limit, async (t) => {
+  const stage = await stageOf(t, { bash: "ask" });
+  const { agent } = stage.open();
+  const file = join(stage.folder, "work", "allowed");
+  const text = "run: echo yes >> allowed; cat allowed";
+  const denied = await playTurn(
+    agent,
+    { text, turn: "t1" },
+    (choices) => choices.find((one) => /reject/i.test(one)) ?? "",
+  );
+  assert.ok(!existsSync(file), denied.text);
+  const asked = denied.journal.find((entry) => entry.type === "asked");
+  assert.match(asked?.type === "asked" ? asked.text : "", /echo yes >> allowed/);
+  const allowed = await playTurn(
+    agent,
+    { text, turn: "t2" },
+    (choices) => choices.find((one) => /once/i.test(one)) ?? "",
+  );
+  assert.match(allowed.text, /It said: yes/);
+  assert.equal(readFileSync(file, "utf8"), "yes\n");
+});
+
+test("an approval that comes after a kill is used once", limit, async (t) => {
+  const stage = await stageOf(t, { bash: "ask" });
+  const before = stage.open();
+  const text = "run: echo yes >> allowed; cat allowed";
+  const { journal } = await playTurn(before.agent, { text }, null);
+  await before.kill();
+  const asked = journal.at(-1);
+  assert.ok(asked?.type === "asked", JSON.stringify(journal));
+  const choice = asked.choices.find((one) => /once/i.test(one)) ?? "";
+  const past: Entry[] = [...journal, { type: "answered", question: asked.question, choice }];
+  const played = await playTurn(stage.open().agent, { text, past }, () => choice);
+  assert.match(played.text, /It said: yes/);
+  assert.equal(readFileSync(join(stage.folder, "work", "allowed"), "utf8"), "yes\n");
+  assert.equal(played.journal.filter((entry) => entry.type === "asked").length, 1, "the user is not asked again");
+});
+
+test("a cancel is obeyed at once, and the session goes on", limit, async (t) => {
+  const stage = await stageOf(t, "allow");
+  const { agent } = stage.open();
+  const stop = new AbortController();
+  let asked = 0;
+  const draft = (words: string) => {
+    if (!words.includes("word word") || stop.signal.aborted) return;
+    asked = performance.now();
+    stop.abort(new Error("stop"));
+  };
+  await assert.rejects(playTurn(agent, { text: "speak slowly", signal: stop.signal, draft }), /stop/);
+  t.diagnostic(`the step ended ${Math.round(performance.now() - asked)} ms after it was told to`);
+  assert.match((await playTurn(agent, { text: "hello", turn: "t2" })).text, /after 1 others/);
+});
+
+test(
+  "killed in the middle of its tools, it loads its session and repeats nothing that is on record",
+  limit,
+  async (t) => {
+    const stage = await stageOf(t, "allow");
+    const turn = { text: "run: echo one >> ran\nrun: sleep 300" };
+    const journal: Entry[] = [];
+    const before = stage.open();
+    while (toolsIn(journal).every((tool) => tool.status === "begun")) await stepOf(before.agent, turn, journal);
+    await before.kill();
+    const after = await playTurn(stage.open().agent, { ...turn, past: [...journal, resumed] });
+    assert.match(after.text, /it was finished before/);
+    assert.equal(readFileSync(join(stage.folder, "work", "ran"), "utf8"), "one\n");
+    const last = stage.models.requests.at(-1)?.seen.messages ?? [];
+    assert.ok(
+      last.some((one) => one.text.includes("run: sleep 300") && !one.text.includes("[System note:")),
+      "the session has what was said in it before",
+    );
+  },
+);
