@@ -131,6 +131,12 @@ describe("a conversation that outgrows the window", () => {
     assert.equal(fake.requests.length, 0);
   });
 
+  test("one message that fills nearly all of it is sent as it is", async (t) => {
+    const { fake, say } = await conversation(t, () => ({ text: "hi" }), { contextTokens: 8_000 });
+    assert.equal(await say("x".repeat(22_500)), "hi");
+    assert.equal(fake.requests.length, 1);
+  });
+
   test("a summary that fails is tried again later, and nothing is lost", async (t) => {
     let broken = true;
     const { say, summaries, lines } = await conversation(
@@ -252,6 +258,18 @@ describe("what a request holds", () => {
       assert.equal(key, secret, "but it is the key that was used");
     }
     assert.match(fake.requests[0]?.seen.system ?? "", /m1: the key is \[hidden\]/);
+  });
+
+  test("nor in what is summarised", async (t) => {
+    const secret = "planted-key-1";
+    const { fake, say, summaries } = await conversation(
+      t,
+      ({ seen }) => ({ text: isSummary(seen.system) ? "Short." : `${secret} ${"fine ".repeat(200)}` }),
+      { contextTokens: 4_000, hide: (text) => text.replaceAll(secret, "[hidden]") },
+    );
+    for (let n = 0; n < 12; n++) await say(`why is ${secret} wrong?`);
+    assert.ok(summaries.length > 0);
+    for (const { body } of fake.requests) assert.ok(!JSON.stringify(body).includes(secret));
   });
 
   test("the fixed words are short", async (t) => {

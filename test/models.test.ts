@@ -2,6 +2,10 @@
 // services are fakes that speak and break as the services do.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import type { Step } from "../src/ports/agent.ts";
 import { type Plan, anthropicError, fakeModels, openaiError } from "./fakes/models/index.ts";
@@ -137,6 +141,23 @@ test("servers of tools are awaited before the first request, and no longer than 
   assert.equal(fake.requests.length, 0);
   ready.resolve();
   assert.equal(said(await waiting).text, "hi");
+});
+
+test("the fake as a process: scenario by name, and what was asked of it", async (t) => {
+  const path = join(import.meta.dirname, "fakes/models/serve.ts");
+  const child = spawn(process.execPath, [path, "echo"], { stdio: ["ignore", "pipe", "inherit"] });
+  t.after(() => child.kill());
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const { url } = JSON.parse(line) as { url: string };
+  const { step } = await stage(t, () => ({ text: "" }), {
+    providers: { openai: { keys: ["k"], baseUrl: `${url}/v1` } },
+  });
+  assert.equal(said(await step()).text, "You said: hello");
+  const told = (await (await fetch(`${url}/__requests`)).json()) as {
+    count: number;
+    requests: { seen: { model: string } }[];
+  };
+  assert.deepEqual([told.count, told.requests[0]?.seen.model], [1, "fake-model"]);
 });
 
 describe("what a provider says about time", () => {

@@ -1,6 +1,7 @@
 // Makes room: one model call that writes a summary of the oldest part of the conversation, as a step of its own. The
 // originals stay where they are. When nothing is left that could be summarised, it says so.
 
+import type { Entry } from "../../../core/journal.ts";
 import type { AgentJob, Step } from "../../../ports/agent.ts";
 import type { Gathered } from "../context/gather.ts";
 import { hidePrompt } from "../context/hide.ts";
@@ -11,7 +12,7 @@ import type { ModelOptions } from "../options.ts";
 import { abilitiesOf } from "../providers/abilities.ts";
 import { type Caller, askChain } from "../step/chain.ts";
 import { textOf } from "../step/collect.ts";
-import { planCompaction, summaryTokens, targetOf, triesMax, triesOf } from "./plan.ts";
+import { type CompactPlan, planCompaction, summaryTokens, targetOf, triesMax, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
 /** Characters of conversation to a token, on the safe side. */
@@ -21,33 +22,54 @@ const wordsTokens = 400;
 /** A provider may think its window smaller than we do: each refusal takes away from what it is given to read. */
 const shares = [1, 0.5, 0.2] as const;
 
+/** What is to be made room in, and why. */
+export type Full = {
+  /** The model whose window is full. */
+  readonly model: string;
+  readonly gathered: Gathered;
+  readonly layout: Layout;
+  readonly why: string;
+  /** The provider has refused it: it was too long, whatever our tables say. */
+  readonly refused: boolean;
+};
+
+function believedWindow({ model, layout, refused }: Full, options: ModelOptions): number {
+  const { window } = abilitiesOf(model, options);
+  return refused ? Math.min(window, layout.tokens) : window;
+}
+
+/** Null when nothing is left that could be summarised. */
+export function planFor(full: Full, options: ModelOptions, journal: readonly Entry[]): CompactPlan | null {
+  const { summary, before: lastBefore } = full.gathered;
+  const tries = triesOf(journal);
+  if (tries >= triesMax) return null;
+  const before = { entries: summary?.entries ?? 0, upTo: summary?.upTo ?? 0, lastBefore };
+  return planCompaction(full.layout, targetOf(believedWindow(full, options), tries), before);
+}
+
 export async function compact(
   caller: Caller & { readonly options: ModelOptions },
   models: readonly string[],
-  model: string,
-  job: AgentJob,
-  parts: { readonly gathered: Gathered; readonly layout: Layout; readonly why: string; readonly refused: boolean },
+  full: Full,
+  plan: CompactPlan | null,
+  job: Pick<AgentJob, "now">,
   signal: AbortSignal,
 ): Promise<Step> {
-  const { gathered, layout, why, refused } = parts;
+  const { model, layout, why, gathered } = full;
   const { options } = caller;
-  const { window } = abilitiesOf(model, options);
-  // What was refused was too long, whatever our tables say.
-  const believed = refused ? Math.min(window, layout.tokens) : window;
-  const { summary } = gathered;
-  const before = { entries: summary?.entries ?? 0, upTo: summary?.upTo ?? 0, lastBefore: gathered.before };
-  const tries = triesOf(job.journal);
-  const plan = tries < triesMax ? planCompaction(layout, targetOf(believed, tries), before) : null;
   if (plan === null) {
     const advice = "Start over with /new, send less at once, or choose a model with a larger window with /model.";
     return { type: "failed", retry: "never", why: `${why} Nothing more of it can be summarised. ${advice}` };
   }
   const order = [model, ...models.filter((one) => one !== model)];
-  const maxOutputTokens = Math.min(summaryTokens * 2, Math.floor(window / 4));
-  const room = Math.max(500, (believed / layout.ratio - maxOutputTokens - wordsTokens) * charsPerToken);
+  const maxOutputTokens = Math.min(summaryTokens * 2, Math.floor(abilitiesOf(model, options).window / 4));
+  const room = Math.max(
+    500,
+    (believedWindow(full, options) / layout.ratio - maxOutputTokens - wordsTokens) * charsPerToken,
+  );
   for (const share of shares) {
     const prompt = hidePrompt(
-      summaryPrompt(summary?.text ?? null, plan.messages, Math.floor(room * share)),
+      summaryPrompt(gathered.summary?.text ?? null, plan.messages, Math.floor(room * share)),
       options.hide,
     );
     const request = { prompt, maxOutputTokens };

@@ -7,6 +7,8 @@ import type { Message } from "../context/turn.ts";
 
 /** A request larger than this part of the window is compacted before it is sent. */
 export const fullShare = 0.8;
+/** A request larger than this part leaves no room for an answer. */
+export const brimShare = 0.95;
 
 export type CompactPlan = {
   /** What the summary takes up beside the one before it, oldest first. */

@@ -137,6 +137,13 @@ describe("a journal as a request", () => {
       "[note]",
     ],
     [
+      "the note comes last where the interruption is in a summary",
+      [said("", ["a"]), ended("a"), { type: "resumed", attempt: 2, reason: "crash" }, said("", ["b"]), ended("b")],
+      ["user: hi", "assistant: call b", "tool: b: fine", "user: [note]"],
+      3,
+      "[note]",
+    ],
+    [
       "from the middle on",
       [said("", ["a"]), ended("a"), said("", ["b"]), ended("b")],
       ["user: hi", "assistant: call b", "tool: b: fine"],

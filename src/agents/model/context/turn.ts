@@ -59,7 +59,7 @@ export function journalPieces(
   );
   const resumedAt = journal.findLastIndex((entry) => entry.type === "resumed");
   const bounds = [...new Set([from, ...starts])];
-  return bounds.flatMap((begin, n) => {
+  const pieces = bounds.flatMap((begin, n) => {
     const end = bounds[n + 1] ?? journal.length;
     const messages = stepMessages(
       journal.slice(begin, end),
@@ -68,6 +68,9 @@ export function journalPieces(
     );
     return messages.length === 0 ? [] : [{ messages, entries: end }];
   });
+  // Where the interruption itself is in a summary, the note comes last.
+  if (note === null || resumedAt >= from) return pieces;
+  return [...pieces, { messages: [userMessage(note, null, [], scene)], entries: journal.length }];
 }
 
 /** One step and all that came until the next. */

@@ -21,7 +21,7 @@ export async function attempt(
   key: string | null,
   request: Request,
   where: Where,
-  job: Pick<AgentJob, "draft">,
+  job: Pick<AgentJob, "draft" | "now">,
   signal: AbortSignal,
 ): Promise<Collected | Failure> {
   const own = new AbortController();
@@ -36,7 +36,12 @@ export async function attempt(
     const work = (async () => {
       const model = await openModel(options, name, key);
       const { stream } = await model.doStream({ ...request, abortSignal: both });
-      return collect(stream, { alive: watch.alive, show: (text) => job.draft(text) });
+      const sign = signs(job);
+      const alive = (): void => {
+        watch.alive();
+        sign.alive();
+      };
+      return collect(stream, { alive, show: sign.show });
     })();
     work.catch((error: unknown) => broken.reject(error));
     return judged(await Promise.race([work, broken.promise]), where);
@@ -65,4 +70,25 @@ function judged(collected: Collected, where: Where): Collected | Failure {
 function silenceWatch(ms: number, over: () => void) {
   const timer = setTimeout(over, ms);
   return { alive: () => void timer.refresh(), end: () => clearTimeout(timer) };
+}
+
+const signMs = 30_000;
+
+/** A model that thinks for long before its first word is alive: now and then a sign of it is shown. */
+function signs(job: Pick<AgentJob, "draft" | "now">) {
+  let last = job.now();
+  const show = (text: string): void => {
+    last = job.now();
+    job.draft(text);
+  };
+  let shown = "…";
+  return {
+    show: (text: string): void => {
+      shown = text;
+      show(text);
+    },
+    alive: (): void => {
+      if (job.now() - last >= signMs) show(shown);
+    },
+  };
 }

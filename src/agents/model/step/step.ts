@@ -2,8 +2,8 @@
 // that come the ends: a circle, a full window, the last of the steps a turn may have.
 
 import type { AgentJob, Step } from "../../../ports/agent.ts";
-import { compact } from "../compact/compact.ts";
-import { fullShare } from "../compact/plan.ts";
+import { compact, planFor } from "../compact/compact.ts";
+import { brimShare, fullShare } from "../compact/plan.ts";
 import { type Keep, gather, keeper } from "../context/gather.ts";
 import { hidePrompt, hideTools } from "../context/hide.ts";
 import { type Layout, layOut, promptOf, toolsFor } from "../context/request.ts";
@@ -50,7 +50,10 @@ async function step(
   const { window } = abilitiesOf(first, options);
   if (own.tokens > window * fullShare || gathered.full) {
     const { why } = tooLongFor({ model: first }, own.tokens, window);
-    return compact(caller, models, first, job, { gathered, layout: own, why, refused: false }, signal);
+    const full = { model: first, gathered, layout: own, why, refused: false };
+    const plan = planFor(full, options, job.journal);
+    // What cannot be made smaller is sent as it is, as long as there is room for an answer.
+    if (plan !== null || own.tokens > window * brimShare) return compact(caller, models, full, plan, job, signal);
   }
   const closing = job.journal.filter(({ type }) => type === "said").length >= options.maxSteps - 1;
   const last = [...(circle.type === "tell" ? [circle.text] : []), ...(closing ? [closingWords] : [])];
@@ -59,8 +62,9 @@ async function step(
     case "answered":
       return saidOf(asked.answer, job.journal, closing);
     case "too-long": {
-      const parts = { gathered, layout: layoutFor(asked.model), why: asked.failure.why, refused: true };
-      return compact(caller, models, asked.model, job, parts, signal);
+      const { model, failure } = asked;
+      const full = { model, gathered, layout: layoutFor(model), why: failure.why, refused: true };
+      return compact(caller, models, full, planFor(full, options, job.journal), job, signal);
     }
     case "failed":
       return outcome(asked.failures);
@@ -86,7 +90,8 @@ function requests(
       },
       estimated: Math.ceil(layout.tokens / layout.ratio),
       // The first was looked at before; a fallback may have a smaller window.
-      tooLong: model !== first && layout.tokens > window * 0.95 ? tooLongFor({ model }, layout.tokens, window) : null,
+      tooLong:
+        model !== first && layout.tokens > window * brimShare ? tooLongFor({ model }, layout.tokens, window) : null,
     };
   };
 }
