@@ -117,7 +117,7 @@ export const store: Pick<Store, "session" | "turn" | "item"> = {
 
 const spent = { steps: 1, input: 100, cached: 40, output: 20 };
 const used: readonly UsageLine[] = [
-  { ...spent, day: "1970-01-01", model: "a/x", cost: 1_500_000, unpriced: 0 },
+  { ...spent, day: "1970-01-01", model: "a/x", steps: 3, cost: 1_500_000, unpriced: 1 },
   { ...spent, day: "1969-12-31", model: "b/y", cost: 0, unpriced: 1 },
 ];
 

@@ -209,7 +209,7 @@ test("metrics tell what waits and what was used today", async (t) => {
   const text = await (await fetch(`${control.url}/metrics`, bearer())).text();
   assert.match(text, /^everturn_questions_open\{kind="approval"\} 1$/m);
   assert.match(text, /^everturn_questions_open\{kind="question"\} 0$/m);
-  assert.match(text, /^everturn_model_steps_today\{model="a\/x"\} 1$/m);
+  assert.match(text, /^everturn_model_steps_today\{model="a\/x"\} 3$/m);
   assert.match(text, /^everturn_model_tokens_today\{model="a\/x",kind="cached"\} 40$/m);
   assert.match(text, /^everturn_model_cost_dollars_today\{model="a\/x"\} 1\.5$/m);
   assert.doesNotMatch(text, /b\/y/, "yesterday is over");

@@ -61,9 +61,8 @@ export function attachments({ client, keep, denied }: Parts): Attachments {
     if (source === undefined) return;
     source.stop = new AbortController();
     change(where, id, { type: "sending", part: 0 });
-    const progress = (part: number) => sources.has(id) && change(where, id, { type: "sending", part });
+    const progress = (part: number) => change(where, id, { type: "sending", part });
     const sent = await client.upload(where, source.file, progress, source.stop.signal);
-    if (!sources.has(id)) return;
     if (sent.type === "denied") denied();
     if (sent.type !== "stored") {
       const why = sent.type === "failed" ? sent.why : "This browser is not known to the gateway.";

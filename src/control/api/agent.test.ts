@@ -83,7 +83,7 @@ test("usage by day and model, all of it or of some days, with its sum", async (t
   };
   assert.deepEqual(await days(""), {
     days: ["1970-01-01", "1969-12-31"],
-    total: { steps: 2, input: 200, cached: 80, output: 40, cost: 1_500_000, unpriced: 1 },
+    total: { steps: 4, input: 200, cached: 80, output: 40, cost: 1_500_000, unpriced: 2 },
   });
   assert.deepEqual((await days("?days=1")).days, ["1970-01-01"]);
   assert.deepEqual((await days("?days=2")).days, ["1970-01-01", "1969-12-31"]);

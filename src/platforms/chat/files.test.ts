@@ -36,7 +36,8 @@ async function started(t: TestContext, withBlobs = true) {
       method: "POST",
       headers: { "content-type": type },
       body,
-    });
+      ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+    } as RequestInit);
   const post = (body: unknown) => fetch(`${at}/messages`, { method: "POST", body: JSON.stringify(body) });
   return { at, folder, port: server.port, taken, upload, post, stop, listening };
 }
@@ -138,6 +139,32 @@ test("a file that breaks off leaves nothing behind", async (t) => {
   socket.destroy();
   while (drafts() > 0) await new Promise((resolve) => setImmediate(resolve));
   assert.equal((await upload("next", "x/y", "whole")).status, 200);
+});
+
+test("only so many files are received at once; whoever ends makes room", async (t) => {
+  const { upload } = await started(t);
+  const ends: (() => void)[] = [];
+  const slow = () =>
+    new ReadableStream<Uint8Array>({
+      start(to) {
+        to.enqueue(new Uint8Array(1));
+        ends.push(() => to.close());
+      },
+    });
+  const under = Array.from({ length: chatLimits.uploadsMax }, (_, i) => upload(`${i}`, "x/y", slow()));
+  const busy = async () => {
+    // Until all the slow ones have arrived.
+    for (let i = 0; i < 5_000; i++) {
+      const answer = await upload("more", "x/y", "z");
+      if (answer.status !== 200) return answer;
+    }
+    return assert.fail("all were taken");
+  };
+  const refused = await busy();
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+  for (const end of ends) end();
+  for (const answer of await Promise.all(under)) assert.equal(answer.status, 200);
+  assert.equal((await upload("more", "x/y", "z")).status, 200);
 });
 
 test("files wait until messages are taken, and are not taken where none are kept", async (t) => {
