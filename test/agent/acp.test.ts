@@ -1,6 +1,8 @@
 // The ACP backend against an agent of our own, as a real process that dies, hangs, asks, forgets and floods.
 
 import assert from "node:assert/strict";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { toolsIn } from "../../src/agents/acp/told/record.ts";
 import type { Entry } from "../../src/core/journal.ts";
@@ -316,4 +318,21 @@ test("closing ends the program, and the next step starts it again", limit, async
   await agent.close("all");
   assert.equal(alive(), 0);
   assert.equal((await playTurn(agent, { text: "again", turn: "t2" })).text, "You said: again");
+});
+
+test("a session that the agent dies of is left alone, and the work goes on in a new one", limit, async (t) => {
+  const stage = acpStage(t);
+  const turn = { text: "tools 2" };
+  const journal: Entry[] = [];
+  const before = stage.open();
+  await stepOf(before.agent, turn, journal);
+  await stepOf(before.agent, turn, journal);
+  await before.kill();
+  for (const name of readdirSync(stage.folder)) {
+    if (name.startsWith("session-")) writeFileSync(join(stage.folder, name), "damaged");
+  }
+  const { text, failures } = await playTurn(stage.open().agent, { ...turn, past: [...journal, resumed] });
+  assert.match(text, /tool 2\.$/);
+  const deaths = failures.filter((one) => one.type === "failed" && one.afterMs === undefined);
+  assert.equal(deaths.length, 2);
 });

@@ -45,6 +45,8 @@ type Place = {
   followUp: string | null;
 };
 
+/** An agent that dies of a session of its own gets a new one. */
+const loadsMax = 2;
 const questionMs = 7 * 24 * 3_600_000;
 /** Towards the limit of a journal nothing but the end is put on record. */
 const entriesMax = 1_500;
@@ -53,6 +55,8 @@ export function acp(options: AcpOptions): Agent {
   const pace = { ...acpPace, ...options.pace };
   const program = keeper(options, pace);
   const places = new Map<SessionId, Place>();
+  /** Sessions of the agent that could not be loaded, with how often. */
+  const dead = new Map<string, number>();
 
   function letGo(place: Place): void {
     const { work, link } = place;
@@ -83,9 +87,12 @@ export function acp(options: AcpOptions): Agent {
     const link = await program.link();
     const { session, history, missed } = await pastOf(job);
     const place = { link, work: null, stopping: null, delivered: null, spent: null, followUp: null };
-    if (session !== null && link.can.load) {
+    if (session !== null && link.can.load && (dead.get(session) ?? 0) < loadsMax) {
       const told = replay();
+      // Counted before, because an agent may die of it.
+      dead.set(session, (dead.get(session) ?? 0) + 1);
       if (await link.loadSession(session, (update) => told.take(update))) {
+        dead.delete(session);
         return { ...place, session, entered: { type: "loaded", lastUser: told.lastUser(), missed } };
       }
     }

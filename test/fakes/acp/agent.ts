@@ -2,7 +2,7 @@
 // message says, leaves a line in <folder>/effects for everything it does and in <folder>/prompts for everything it is
 // told, and keeps its sessions on disk. Usage: agent.ts <folder> [load] [hang-init | exit | auth | version | garbage]
 
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,7 +28,11 @@ let next = 1;
 
 const fileOf = (id: string): string => join(folder, `session-${id}.json`);
 const open = (id: string): Session => JSON.parse(readFileSync(fileOf(id), "utf8")) as Session;
-const keep = (id: string, session: Session): void => writeFileSync(fileOf(id), JSON.stringify(session));
+/** Whole or not at all, as real agents keep theirs. */
+const keep = (id: string, session: Session): void => {
+  writeFileSync(`${fileOf(id)}.new`, JSON.stringify(session));
+  renameSync(`${fileOf(id)}.new`, fileOf(id));
+};
 const update = (sessionId: string, what: object): boolean =>
   send({ method: "session/update", params: { sessionId, update: what } });
 const say = (sessionId: string, text: string): boolean =>

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Entry } from "../../../core/journal.ts";
+import type { Inbound, Message } from "../../../core/message.ts";
+import { type Entered, promptFor } from "./prompt.ts";
+import { hasBegun, saidIn, sessionIn, stepsIn, toolsIn, unusedDecision } from "./record.ts";
+
+const input = { body: { kind: "text", text: "mow the lawn", files: [] } } as unknown as Inbound;
+const said = (text: string, ...tools: readonly (readonly [string, string])[]): Entry => ({
+  type: "said",
+  text,
+  calls: [],
+  final: false,
+  data: {
+    acp: { session: "a1", tools: tools.map(([title, status]) => ({ id: title, title, kind: "execute", status })) },
+  },
+});
+const marker = said("");
+const resumed: Entry = { type: "resumed", attempt: 2, reason: "crash" };
+const joined: Entry = {
+  type: "joined",
+  message: { body: { kind: "text", text: "and the hedge", files: [] } } as unknown as Inbound,
+};
+const asked: Entry = { type: "asked", question: "q", text: "May it cut?", choices: ["yes", "no"] };
+const answered: Entry = { type: "answered", question: "q", choice: "yes" };
+const line = (role: string, text: string) => ({ role, text }) as unknown as Message;
+const history = [line("user", "hi"), line("assistant", "hello")];
+const there: Entered = { type: "there" };
+const loaded = (lastUser: string | null, missed: readonly Message[] = []): Entered => ({
+  type: "loaded",
+  lastUser,
+  missed,
+});
+const anew: Entered = { type: "new", history };
+
+test("a message is told once, and what was cut short is told as that", () => {
+  const plain = /^mow the lawn$/;
+  const note = /^\[System note: your work[^]*> mow the lawn/;
+  const cases: readonly (readonly [string, readonly Entry[], Entered, boolean, RegExp])[] = [
+    ["a new turn in a session that is there", [], there, false, plain],
+    ["after the session is on record", [marker], there, false, plain],
+    ["it has it, in this life", [marker], there, true, note],
+    ["it has said something", [marker, said("on it")], there, false, note],
+    ["loaded for a new turn", [marker], loaded("hi"), false, plain],
+    [
+      "loaded, and the message is the same as the last one, but nothing was cut",
+      [marker],
+      loaded("mow the lawn"),
+      false,
+      plain,
+    ],
+    ["cut short before it was told", [marker, resumed], loaded("hi"), false, plain],
+    ["cut short, and its session has no messages", [marker, resumed], loaded(null), false, plain],
+    ["cut short after it was told", [marker, resumed], loaded("mow  the\nlawn "), false, note],
+    ["cut short twice", [marker, resumed, resumed], loaded("[System note: your work …"), false, note],
+    ["it got something done", [marker, said("", ["Start", "completed"]), resumed], loaded("hi"), false, note],
+    ["with words that joined", [joined], there, false, /^mow the lawn\n\nand the hedge$/],
+    [
+      "with what was said without it",
+      [],
+      loaded("x", history),
+      false,
+      /User: hi[^]*You: hello[^]*now the user says:\]\n\nmow the lawn$/,
+    ],
+    ["a new session", [], { type: "new", history: [] }, false, plain],
+    ["a new session for an old conversation", [], anew, false, /User: hi[^]*now the user says:\]\n\nmow the lawn$/],
+    [
+      "a new session in the middle of a turn",
+      [said("on it"), resumed],
+      anew,
+      false,
+      /User: hi[^]*> mow the lawn[^]*> on it/,
+    ],
+  ];
+  for (const [name, journal, entered, delivered, wanted] of cases) {
+    assert.match(promptFor({ input, journal, entered, delivered }).text, wanted, name);
+  }
+});
+
+test("a note says what is finished, what nobody knows, what was decided and said since", () => {
+  const journal = [
+    said("I begin.", ["Start", "completed"], ["Fuel", "failed"], ["Mow", "begun"]),
+    asked,
+    answered,
+    joined,
+    resumed,
+  ];
+  const { text } = promptFor({ input, journal, entered: there, delivered: true });
+  assert.match(text, /Finished:\n- Start\n- Fuel \(it failed\)/);
+  assert.match(text, /nobody knows whether it happened[^\n]*:\n- Mow/);
+  assert.match(text, /decided:\n- May it cut\?: yes/);
+  assert.match(text, /said since:\n- and the hedge/);
+});
+
+test("however long a conversation is, a new session is told of its end within bounds", () => {
+  const long = Array.from({ length: 1_000 }, (_, i) => line("user", `${i} ${"x".repeat(20_000)}`));
+  const { text } = promptFor({ input, journal: [], entered: { type: "new", history: long }, delivered: false });
+  assert.ok(text.length < 50_000 && text.includes("999 x"));
+});
+
+test("the record is read back as it was written, and what is foreign in it is passed over", () => {
+  const foreign: Entry = { type: "said", text: "of a model", calls: [], final: false, data: { other: 1 } };
+  const journal = [marker, said("a", ["Mow", "begun"]), foreign, said("b", ["Mow", "completed"], ["Rake", "begun"])];
+  assert.equal(sessionIn(journal), "a1");
+  assert.equal(sessionIn([foreign, resumed]), null);
+  assert.deepEqual(
+    toolsIn(journal).map(({ title, status }) => `${title} ${status}`),
+    ["Mow completed", "Rake begun"],
+  );
+  assert.equal(saidIn(journal, " end "), "a\n\nof a model\n\nb\n\nend");
+  assert.deepEqual([hasBegun([marker, resumed]), hasBegun(journal), hasBegun([asked])], [false, true, true]);
+  assert.equal(stepsIn([...journal, asked, answered]), 5);
+});
+
+test("an answer is good for another life only while nobody can have acted on it", () => {
+  const cases: readonly (readonly [readonly Entry[], string | null])[] = [
+    [[asked, answered], "yes"],
+    [[asked, resumed, answered], "yes"],
+    [[asked, answered, joined], "yes"],
+    [[asked, answered, resumed], null],
+    [[asked, answered, said("done")], null],
+    [[asked], null],
+    [[], null],
+  ];
+  for (const [journal, choice] of cases) assert.equal(unusedDecision(journal)?.choice ?? null, choice);
+});
