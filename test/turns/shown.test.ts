@@ -84,8 +84,9 @@ test("known secrets leave in no result, preview, question, wish or answer; what 
   const drafts: (string | null)[] = [];
   const secret = "sk-planted-0001";
   const hide = (text: string) => text.replaceAll(secret, "[hidden]");
-  const leak = tool("leak", "pure", ({ tell }) => {
+  const leak = tool("leak", "pure", async ({ tell }) => {
     tell(`found ${secret}`);
+    await new Promise<void>((go) => on.clock.at(on.clock.now() + 200, go));
     return {
       type: "ok",
       output: { env: [`KEY=${secret}`] },
@@ -103,8 +104,9 @@ test("known secrets leave in no result, preview, question, wish or answer; what 
     [
       calling(["leak", { with: secret }]),
       calling("asks"),
-      (job) => {
+      async (job) => {
         job.draft(`so: ${secret}`);
+        await job.pause(200);
         return { type: "said", text: `the key is ${secret}`, calls: [], final: true };
       },
     ],
@@ -118,6 +120,7 @@ test("known secrets leave in no result, preview, question, wish or answer; what 
   const told = JSON.stringify([seen(on), drafts, journal, await on.store.memories('["chat","bot","a"]', 10)]);
   assert.ok(!told.includes(secret), told);
   assert.match(told, /here: \[hidden\]/);
+  assert.ok(drafts.some((text) => text?.includes("found [hidden]")) && drafts.includes("so: [hidden]"), told);
   assert.deepEqual((await resultsOf(on))[1], { type: "failed", why: "bad key [hidden]" });
   const said = (await on.store.journalOf((await on.store.turns({ limit: 1 }))[0]!.id)).at(-1);
   assert.ok(said?.type === "said" && said.text === "the key is [hidden]");
