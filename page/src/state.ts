@@ -14,6 +14,8 @@ export type Feed = {
   /** The answer so far. `stale` while the connection it came over is gone. */
   readonly draft: { readonly text: string; readonly stale: boolean } | null;
   readonly boot: string | null;
+  /** The agent answers by rule. */
+  readonly offline: boolean;
   /** Caught up at least once. */
   readonly live: boolean;
   /** Nothing earlier is stored. */
@@ -23,7 +25,7 @@ export type Feed = {
 };
 
 export type FeedEvent =
-  | { readonly type: "hello"; readonly boot: string | null }
+  | { readonly type: "hello"; readonly boot: string | null; readonly offline?: boolean }
   | { readonly type: "message"; readonly message: Message }
   | { readonly type: "live" }
   | { readonly type: "draft"; readonly text: string | null }
@@ -35,6 +37,7 @@ export const emptyFeed: Feed = {
   messages: [],
   draft: null,
   boot: null,
+  offline: false,
   live: false,
   complete: false,
   restarts: [],
@@ -43,7 +46,7 @@ export const emptyFeed: Feed = {
 export function fold(feed: Feed, event: FeedEvent): Feed {
   switch (event.type) {
     case "hello":
-      return greet(feed, event.boot);
+      return { ...greet(feed, event.boot), offline: event.offline === true };
     case "message":
       return add(feed, event.message);
     case "live":

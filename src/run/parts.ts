@@ -81,7 +81,8 @@ async function loadChats(config: Config): Promise<readonly ChatOf[]> {
   return Promise.all(
     wanted.map(async (name): Promise<ChatOf> => {
       const { chat } = await platforms[name]();
-      return (store, facts, blobs) => chat(name, store, facts, blobs);
+      const offline = config.agent.backend === "echo";
+      return (store, facts, blobs) => chat(name, store, { ...facts, offline }, blobs);
     }),
   );
 }

@@ -48,6 +48,9 @@ describe("model", () => {
     writeFileSync(join(stage.workspace, "build", "made.txt"), "made");
     const life = await stage.start();
     const { page, faults } = await enter(t, browser, { link: `${life.url}/?token=${life.token}` });
+    await page.getByRole("button", { name: "What can you do here?" }).waitFor();
+    assert.equal(await page.getByText("offline agent").count(), 0);
+    await shoot(page, "model-welcome");
     const picked = page.waitForEvent("filechooser");
     await page.getByRole("button", { name: "Attach files" }).click();
     await (await picked).setFiles([{ name: "shot.png", mimeType: "image/png", buffer: picture }]);

@@ -4,7 +4,7 @@
 
 import { pauseBefore } from "../link.ts";
 import type { FeedEvent } from "../state.ts";
-import { readBoot, readDraft, readMessage } from "./wire.ts";
+import { readDraft, readHello, readMessage } from "./wire.ts";
 
 export type Stream = {
   /** Tries at once when no connection stands. `afresh` replaces also one that seems to stand. */
@@ -83,7 +83,7 @@ export function readEvent(type: "hello" | "message" | "live" | "draft", data: st
   const value = parse(data);
   switch (type) {
     case "hello":
-      return { type, boot: readBoot(value) };
+      return { type, ...readHello(value) };
     case "live":
       return { type };
     case "draft": {

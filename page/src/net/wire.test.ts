@@ -36,8 +36,10 @@ test("a listing tolerates what is missing but not what is wrong", () => {
 
 test("events of a stream, also odd ones", () => {
   for (const [type, data, expected] of [
-    ["hello", '{"boot":"b","version":"1"}', { type: "hello", boot: "b" }],
-    ["hello", "{}", { type: "hello", boot: null }],
+    ["hello", '{"boot":"b","version":"1"}', { type: "hello", boot: "b", offline: false }],
+    ["hello", '{"boot":"b","offline":true}', { type: "hello", boot: "b", offline: true }],
+    ["hello", "{}", { type: "hello", boot: null, offline: false }],
+    ["hello", "5", { type: "hello", boot: null, offline: false }],
     ["live", "{}", { type: "live" }],
     ["live", "", { type: "live" }],
     ["draft", '{"text":"x"}', { type: "draft", text: "x" }],

@@ -127,8 +127,10 @@ export function readListing(value: unknown): readonly Listed[] | null {
   return value["chats"].map(readListed).filter((one) => one !== null);
 }
 
-export function readBoot(value: unknown): string | null {
-  return isFields(value) && typeof value["boot"] === "string" ? value["boot"] : null;
+export function readHello(value: unknown): { readonly boot: string | null; readonly offline: boolean } {
+  if (!isFields(value)) return { boot: null, offline: false };
+  const { boot, offline } = value;
+  return { boot: typeof boot === "string" ? boot : null, offline: offline === true };
 }
 
 /** The growing answer; null takes it away. Undefined when it is neither. */

@@ -30,7 +30,12 @@ export type FileReply = { readonly file: FileRef };
 /** `GET <prefix>/:chat/files/:blob?name=&type=&show=1`: the file; `show` lets a browser draw it where it is a picture. */
 
 /** First event of a stream; `boot` changes when the gateway restarted. */
-export type Hello = { readonly boot: string; readonly version: string };
+export type Hello = {
+  readonly boot: string;
+  readonly version: string;
+  /** The agent answers by rule, and can only show what survives. */
+  readonly offline?: boolean;
+};
 /** The whole answer so far, replacing the one before; null takes it away. */
 export type Draft = { readonly text: string | null };
 
