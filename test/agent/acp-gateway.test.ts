@@ -1,0 +1,100 @@
+// The whole gateway with an ACP agent behind it, killed and stopped: nothing is done twice, no agent is left behind, and
+// what was asked before a kill can be answered after it.
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { client } from "../process/client.ts";
+import { isAlive, newHome, root, runGateway, until } from "../process/stage.ts";
+import { answerTo, linesOf, questionAfter } from "./stage.ts";
+
+const limit = { timeout: 280_000 };
+
+function stage(t: TestContext) {
+  const home = newHome(t);
+  const world = join(home, "world");
+  mkdirSync(world, { recursive: true });
+  const command = [process.execPath, join(root, "test", "fakes", "acp", "agent.ts"), world, "load"];
+  writeFileSync(join(home, "config.yaml"), `agent:\n  backend: acp\n  acp: { command: ${JSON.stringify(command)} }\n`);
+  return {
+    lines: (file: string) => linesOf(join(world, file)),
+    async start(port = 0) {
+      const gateway = await runGateway(t, home, { port });
+      return { ...gateway, client: client(gateway) };
+    },
+  };
+}
+
+test(
+  "killed again and again while its agent works: each tool is done once, and the answer is whole",
+  limit,
+  async (t) => {
+    const { lines, start } = stage(t);
+    let life = await start();
+    const { port } = life;
+    await life.client.send("c", "m1", "tools 30");
+    for (const goal of [1, 8, 16, 24]) {
+      await until(
+        () => lines("effects").length,
+        (done) => done >= goal,
+        () => `tool ${goal} is done`,
+      );
+      await life.end("SIGKILL");
+      life = await start(port);
+    }
+    const names = Array.from({ length: 30 }, (_, i) => `tool ${i + 1}`);
+    assert.equal(await answerTo(life.client, "c", "m1"), `Did ${names.join(", ")}.`);
+    assert.deepEqual(lines("effects"), names);
+    await life.end("SIGTERM");
+    await until(
+      () => lines("starts").map(Number).filter(isAlive),
+      (left) => left.length === 0,
+      "no agent is left",
+    );
+  },
+);
+
+test("killed while it waits for a permission, and allowed afterwards: it is done once", limit, async (t) => {
+  const { lines, start } = stage(t);
+  const first = await start();
+  await first.client.send("c", "m1", "permit it");
+  const { question, text } = await questionAfter(first.client, "c", "m1");
+  assert.match(text, /rm -rf build/);
+  assert.deepEqual(question?.choices, ["Allow once", "Always allow", "Reject"]);
+  await first.end("SIGKILL");
+  const second = await start(first.port);
+  await second.client.send("c", "a1", { answer: { question: question.id, choice: "Allow once" } });
+  assert.match(await answerTo(second.client, "c", "m1"), /It is removed/);
+  assert.deepEqual(lines("effects"), ["Remove the build"]);
+});
+
+test(
+  "allowed without any kill, a word is enough; and /stop ends the agent's work within a second",
+  limit,
+  async (t) => {
+    const { lines, start } = stage(t);
+    const { client: own } = await start();
+    await own.send("c", "m1", "permit it");
+    const { question } = await questionAfter(own, "c", "m1");
+    await own.send("c", "a1", { answer: { question: question?.id ?? "", choice: "Always allow" } });
+    assert.match(await answerTo(own, "c", "m1"), /It is removed/);
+    await own.send("c", "m2", "hang on");
+    await until(
+      () => lines("prompts").length,
+      (told) => told === 2,
+      "the agent works",
+    );
+    const asked = performance.now();
+    await own.send("c", "m3", "/stop");
+    await until(
+      () => lines("cancels").length,
+      (told) => told === 1,
+      "the agent is told to stop",
+    );
+    t.diagnostic(`cancelled after ${Math.round(performance.now() - asked)} ms`);
+    await own.send("c", "m4", "still there?");
+    assert.equal(await answerTo(own, "c", "m4"), "You said: still there?");
+    assert.equal(lines("starts").length, 1);
+  },
+);
