@@ -63,10 +63,11 @@ function openWish() {
 }
 
 async function hold(job, keep, wish) {
+  const mark = fs.realpathSync(folder);
   const pipe = openPipe();
   const child = spawn(job.program, job.words, {
     cwd: job.cwd,
-    env: { ...process.env, EVERTURN_JOB: job.id },
+    env: { ...process.env, EVERTURN_JOB: mark },
     stdio: ["ignore", ...pipe.ends],
     detached: !isWindows,
     windowsHide: true,
@@ -86,7 +87,7 @@ async function hold(job, keep, wish) {
     forced ??= Date.now();
     signalGroup(group, "SIGKILL");
     // Who is just being started is found at the next look.
-    for (let looks = 0, found = marked(job.id); found.length > 0 && looks < 10; looks++, found = marked(job.id))
+    for (let looks = 0, found = marked(mark); found.length > 0 && looks < 10; looks++, found = marked(mark))
       for (const pid of found) signalOne(pid, "SIGKILL");
   };
   const end = (graceMs) => setTimeout(force, graceMs, signalGroup(group, "SIGTERM"));
@@ -243,18 +244,17 @@ function signalGroup(pid, signal) {
   attempt(() => execFileSync("taskkill", ["/T", "/F", "/PID", String(pid)], { stdio: "ignore" }));
 }
 
-function signalOne(pid, signal) {
-  attempt(() => process.kill(pid, signal));
-}
+const signalOne = (pid, signal) => attempt(() => process.kill(pid, signal));
 
 /** Those who left the group of the command, but kept its environment. */
-function marked(id) {
+function marked(mark) {
   if (process.platform !== "linux") return [];
-  const mark = `EVERTURN_JOB=${id}`;
   return fs
     .readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => attempt(() => fs.readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(mark)))
+    .filter((name) =>
+      attempt(() => fs.readFileSync(`/proc/${name}/environ`, "utf8").split("\0").includes(`EVERTURN_JOB=${mark}`)),
+    )
     .map(Number);
 }
 

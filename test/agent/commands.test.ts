@@ -10,12 +10,10 @@ import type { ToolResult } from "../../src/core/journal.ts";
 import { jobId } from "../../src/host/jobs/folder.ts";
 import { headBytes, pieceBytes } from "../../src/host/jobs/output.ts";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
-import { markedProcesses } from "../../src/host/jobs/marked.ts";
 import { atEnd, until } from "../process/stage.ts";
-import { context, newJobsHome, stageTools } from "./jobs-stage.ts";
+import { context, marksOf, newJobsHome, stageTools } from "./jobs-stage.ts";
 
 const outputOf = (result: ToolResult) => (result.type === "ok" ? String(result.output) : assert.fail(result.why));
-const marksOf = async (key: string) => (await markedProcesses()).filter((one) => one.job === jobId(key));
 const folderOf = (home: string, key: string) => join(home, "jobs", jobId(key));
 
 test("a command says how it ended, in order and in words", async (t) => {
@@ -34,7 +32,8 @@ test("a command says how it ended, in order and in words", async (t) => {
 });
 
 test("a command that never ends is ended at its limit, politely and then not", async (t) => {
-  const { terminal } = newJobsHome(t);
+  const one = newJobsHome(t);
+  const { terminal } = one;
   const limit = { timeoutSeconds: 1 };
   const polite = await terminal.run(
     { command: "trap 'echo bye; exit 7' TERM; sleep 600 & wait", ...limit },
@@ -45,29 +44,31 @@ test("a command that never ends is ended at its limit, politely and then not", a
   assert.match(outputOf(deaf), /^\[killed by SIGKILL because its time limit was over, after/);
   const daemon = await terminal.run({ command: "setsid sleep 600 & sleep 600", ...limit }, context("k3"));
   assert.match(outputOf(daemon), /time limit/);
-  assert.deepEqual([...(await marksOf("k1")), ...(await marksOf("k2")), ...(await marksOf("k3"))], []);
+  assert.deepEqual([...(await marksOf(one, "k1")), ...(await marksOf(one, "k2")), ...(await marksOf(one, "k3"))], []);
 });
 
 test("what a command leaves in its group ends with it, in time", async (t) => {
-  const { terminal } = newJobsHome(t);
+  const one = newJobsHome(t);
+  const { terminal } = one;
   const command = `sleep 600 & sh -c 'trap "" TERM; sleep 601' & echo started`;
   assert.match(outputOf(await terminal.run({ command }, context("k1"))), /^\[exit code 0 after .*\nstarted$/);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
 });
 
 test("one that forks without end is ended with all of them", async (t) => {
-  const { terminal } = newJobsHome(t);
+  const one = newJobsHome(t);
+  const { terminal } = one;
   // Bounded, because a real one would take the machine with it: 2⁷ shells, each waiting for two more.
   const bomb = `f() { [ "$1" -gt 6 ] && sleep 600; f $(($1 + 1)) & f $(($1 + 1)) & wait; }; f 0`;
   const running = terminal.run({ command: bomb, timeoutSeconds: 4 }, context("k1"));
   let most = 0;
   await until(
-    async () => (most = Math.max(most, (await marksOf("k1")).length)),
+    async () => (most = Math.max(most, (await marksOf(one, "k1")).length)),
     (n) => n > 100,
     () => `it has forked ${most} times`,
   );
   assert.match(outputOf(await running), /time limit was over/);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
 });
 
 test("a flood is counted, kept within bounds, and does not hold the command up", async (t) => {
@@ -135,12 +136,13 @@ test("what runs in the background goes on, is listed, read, waited for and ended
 });
 
 test("a background command ends when all it started has, or is ended with it", async (t) => {
-  const { terminal, processes, jobs } = newJobsHome(t);
+  const one = newJobsHome(t);
+  const { terminal, processes, jobs } = one;
   await terminal.run({ command: "sleep 600 & echo $!", background: true }, context("k1"));
   assert.equal((await jobs.state(jobId("k1"))).type, "running", "its first process is gone, but not the rest");
   const kill = () => processes.run({ action: "kill", id: jobId("k1") }, context("k2"));
   assert.match(outputOf(await kill()), /^\[killed after .* \(it was asked for\)/);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
   assert.match(outputOf(await kill()), /^\[killed after .* \(it was asked for\)/, "twice is once");
 });
 

@@ -1,11 +1,13 @@
 // What the tests of commands stand on: the real tools over real jobs in a home of their own.
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Instant, SessionId, TurnId } from "../../src/core/ids.ts";
+import { jobId } from "../../src/host/jobs/folder.ts";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
+import { type Marked, markedProcesses } from "../../src/host/jobs/marked.ts";
 import type { Jobs } from "../../src/ports/jobs.ts";
 import type { Tool, ToolContext } from "../../src/ports/tool.ts";
 import { terminalTools } from "../../src/tools/terminal/index.ts";
@@ -40,6 +42,12 @@ export function context(key: string, more: Partial<ToolContext> = {}): ToolConte
     tell: () => undefined,
     ...more,
   };
+}
+
+/** The processes of a job, wherever they have gone. */
+export async function marksOf({ home }: { readonly home: string }, key: string): Promise<readonly Marked[]> {
+  const folder = join(realpathSync(home), "jobs", jobId(key));
+  return (await markedProcesses()).filter((one) => one.folder === folder);
 }
 
 export type Home = Staged & { readonly home: string; readonly workspace: string; readonly jobs: Jobs };

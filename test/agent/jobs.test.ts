@@ -8,12 +8,11 @@ import type { ToolResult } from "../../src/core/journal.ts";
 import { endJobs } from "../../src/host/jobs/end.ts";
 import { jobId } from "../../src/host/jobs/folder.ts";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
-import { markedProcesses } from "../../src/host/jobs/marked.ts";
 import { withJobs } from "../../src/host/jobs/together.ts";
 import { isAlive } from "../../src/host/identity.ts";
 import { openProcesses } from "../../src/host/processes.ts";
 import { type Started, environmentOf, root, start, until, within } from "../process/stage.ts";
-import { type Home, context, newJobsHome, stageTools } from "./jobs-stage.ts";
+import { type Home, context, marksOf, newJobsHome, stageTools } from "./jobs-stage.ts";
 
 type Line = { readonly ready?: unknown; readonly checked?: string | null; readonly result?: ToolResult };
 
@@ -49,8 +48,6 @@ const countIn = ({ workspace }: Home) =>
 
 const holderIn = (home: string, key: string) =>
   (JSON.parse(readFileSync(join(home, "jobs", jobId(key), "claim"), "utf8")) as { readonly pid: number }).pid;
-
-const marksOf = async (key: string) => (await markedProcesses()).filter((one) => one.job === jobId(key));
 
 test("killed in the middle of a command, the next one gets its true result, and it ran once", async (t) => {
   const one = newJobsHome(t);
@@ -152,7 +149,7 @@ test("a holder that was killed leaves an honest unknown, and what it held is end
   assert.ok(result.type === "unknown", JSON.stringify(result));
   assert.match(result.why, /not known/);
   assert.match(result.why, /so far/);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
   assert.equal(countIn(one), 1);
 });
 
@@ -203,11 +200,11 @@ test("a stop ends them with all they started, also those of an earlier life; a r
   const holder = holderIn(one.home, "k1");
   const processes = withJobs(openProcesses(), join(one.home, "jobs"));
   assert.equal(await processes.killAll("all-but-jobs"), 0);
-  assert.ok((await marksOf("k1")).length >= 4, "a restart leaves them alone");
+  assert.ok((await marksOf(one, "k1")).length >= 4, "a restart leaves them alone");
   const begun = performance.now();
   assert.equal(await processes.killAll("all"), 1);
   t.diagnostic(`ended in ${Math.round(performance.now() - begun)} ms`);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
   assert.equal(isAlive({ pid: holder, startTime: null }), false);
   const output = outputOf(await resultOf(driver(t, one.home, "check", "k1", stubborn)));
   assert.match(output, /^\[killed by SIGKILL after .* \(the gateway was stopped\)/);
@@ -218,9 +215,9 @@ test("a daemon that outlived its command is ended by a stop", async (t) => {
   const one = newJobsHome(t);
   const command = "setsid sh -c 'touch away; exec sleep 600' & while [ ! -e away ]; do sleep 0.05; done; echo left";
   assert.match(outputOf(await one.terminal.run({ command }, context("k1"))), /left/);
-  assert.equal((await marksOf("k1")).length, 1, "it left the group, and goes on");
+  assert.equal((await marksOf(one, "k1")).length, 1, "it left the group, and goes on");
   assert.equal(await endJobs(join(one.home, "jobs"), "the gateway was stopped"), 1);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
 });
 
 test("a turn that is stopped ends its command within a second; a gateway that stops leaves it to the next", async (t) => {
@@ -235,7 +232,7 @@ test("a turn that is stopped ends its command within a second; a gateway that st
     stop.abort(Object.assign(new Error("broken off"), { why }));
     await assert.rejects(running, /broken off/);
     t.diagnostic(`${why}: ${Math.round(performance.now() - begun)} ms`);
-    const left = await marksOf(key);
+    const left = await marksOf(one, key);
     assert.equal(left.length > 0, why === "shutdown", `${why}: ${JSON.stringify(left)}`);
   }
 });
@@ -253,5 +250,5 @@ test("nothing is left of a gateway that was killed once `gateway stop` has run",
   const stop = start(t, process.execPath, words, { env: environmentOf(one.home) });
   assert.equal(await within(stop.exit, "it ends"), 0, stop.err());
   assert.match(stop.out(), /No gateway is running .*\. A command that had outlived it was ended\./);
-  assert.deepEqual(await marksOf("k1"), []);
+  assert.deepEqual(await marksOf(one, "k1"), []);
 });

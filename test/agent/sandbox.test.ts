@@ -11,11 +11,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ToolResult } from "../../src/core/journal.ts";
-import { jobId } from "../../src/host/jobs/folder.ts";
-import { markedProcesses } from "../../src/host/jobs/marked.ts";
 import { openSandbox, tryBwrap } from "../../src/tools/terminal/sandbox/sandbox.ts";
 import { atEnd, root, until } from "../process/stage.ts";
-import { context, newJobsHome, stageTools } from "./jobs-stage.ts";
+import { context, marksOf, newJobsHome, stageTools } from "./jobs-stage.ts";
 
 const outputOf = (result: ToolResult) => (result.type === "ok" ? String(result.output) : assert.fail(result.why));
 
@@ -107,8 +105,9 @@ test("no rights, and no way to other processes", async (t) => {
 });
 
 test("daemons, forks and deaf ones end with it: at the end, at the limit, and when the turn is stopped", async (t) => {
-  const { terminal, workspace } = newJobsHome(t, { sandbox: "bwrap" });
-  const left = async (key: string) => (await markedProcesses()).filter((one) => one.job === jobId(key));
+  const one = newJobsHome(t, { sandbox: "bwrap" });
+  const { terminal, workspace } = one;
+  const left = (key: string) => marksOf(one, key);
   const daemon = "setsid sh -c 'trap \"\" TERM; sleep 600' >/dev/null 2>&1 & echo begun";
   assert.match(outputOf(await terminal.run({ command: daemon }, context("k1"))), /^\[exit code 0 .*\nbegun$/);
   assert.deepEqual(await left("k1"), []);

@@ -1,14 +1,26 @@
 // Ends jobs by their folders alone, whoever started them: the holder is asked, which ends its command politely and then
 // not; who does not answer is killed with everything that carries the job's mark. Afterwards the folder says how it ended.
 
-import { readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobEnd } from "../../ports/jobs.ts";
 import { killTree } from "../ending.ts";
 import { isAlive } from "../identity.ts";
 import { replaceFile } from "../files/draft.ts";
-import { isHeld, isJobId, readAsked, readClaim, readEnd, readGroup, readJob, voidClaim, writeAsked } from "./folder.ts";
+import {
+  isHeld,
+  isJobId,
+  lives,
+  readAsked,
+  readClaim,
+  readEnd,
+  readGroup,
+  readJob,
+  voidClaim,
+  writeAsked,
+} from "./folder.ts";
 import { type Marked, markedProcesses } from "./marked.ts";
 import { readOutput } from "./output.ts";
 
@@ -25,37 +37,45 @@ export async function endJob(folder: string, why: string): Promise<boolean> {
   if (claim.type === "free") claim = await voidClaim(folder);
   if (claim.type !== "held") return false;
   const { holder } = claim;
-  const wasAlive = isAlive(holder);
+  const wasAlive = lives(claim);
   if (wasAlive) {
     await writeAsked(folder, why);
     if (process.platform !== "win32") signal(holder.pid, "SIGTERM");
     else await killTree(holder.pid).catch(() => signal(holder.pid, "SIGKILL"));
     await until(() => !isAlive(holder), patienceMs);
   }
-  const left = await endLeftovers(folder, isAlive(holder) ? [holder.pid] : []);
+  const left = await endLeftovers(folder, wasAlive && isAlive(holder) ? [holder.pid] : []);
   if ((await readEnd(folder)) === null && wasAlive) await noteKilled(folder);
   return wasAlive || left > 0;
 }
 
 /** What lives on of a job whose holder does not see to it; how many processes that were. */
 export async function endLeftovers(folder: string, more: readonly number[] = []): Promise<number> {
-  const id = folder.split(/[\\/]/).at(-1);
+  const real = await realpath(folder);
   const group = await readGroup(folder);
   for (const pid of more) signal(pid, "SIGKILL");
   // A number alone proves nothing: whoever leads that group must be the one that we know.
   if (group !== null && group.startTime !== null && isAlive(group)) signal(-group.pid, "SIGKILL");
-  const ended = await endMarked((one) => one.job === id);
+  const ended = await endMarked((one) => one.folder === real);
   await until(() => more.every((pid) => !isAlive({ pid, startTime: null })), goneMs);
   return more.length + ended.length;
 }
 
 /** All jobs of a home, and whatever daemons they have left; how many there were. */
 export async function endJobs(folder: string, why: string): Promise<number> {
+  if (!existsSync(folder)) return 0;
   const ids = (await namesIn(folder)).filter(isJobId);
-  const ended = await Promise.all(ids.map((id) => endJob(join(folder, id), why)));
-  const [home, own] = [dirname(folder), new Set(ids)];
-  const strays = await endMarked((one) => own.has(one.job) || one.home === home);
-  return ended.filter(Boolean).length + new Set(strays.map((one) => one.job)).size;
+  const real = await realpath(folder);
+  const isOurs = (one: Marked) => dirname(one.folder) === real;
+  const held = new Set<string>();
+  for (const id of ids) if (await isHeld(join(folder, id))) held.add(join(real, id));
+  // A holder asks its command politely; what nobody holds is not asked. Both at once, because a stop has little time.
+  const [ended, left] = await Promise.all([
+    Promise.all(ids.map((id) => endJob(join(folder, id), why))),
+    endMarked((one) => isOurs(one) && !held.has(one.folder)),
+  ]);
+  const strays = [...left, ...(await endMarked(isOurs))];
+  return ended.filter(Boolean).length + new Set(strays.map((one) => one.folder)).size;
 }
 
 /** Again and again, because who is just being started by one of them is found only at the next look. */

@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { open, link, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { constants } from "node:fs";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobEnd, JobSpec } from "../../ports/jobs.ts";
@@ -29,7 +30,12 @@ export type Claim =
   | { readonly type: "free" }
   /** Nobody may have it any more. */
   | { readonly type: "void" }
-  | { readonly type: "held"; readonly holder: ProcessIdentity }
+  | {
+      readonly type: "held";
+      readonly holder: ProcessIdentity;
+      /** When it was made; null where that is not said. */
+      readonly at: number | null;
+    }
   /** It cannot be read; whoever made it died at that very moment. */
   | { readonly type: "unreadable" };
 
@@ -58,9 +64,9 @@ export async function readClaim(folder: string): Promise<Claim> {
   for (const until = performance.now() + fillMs; ; await pause(lookAgainMs)) {
     const found = await readRecord(path);
     if (found?.["by"] === "nobody") return { type: "void" };
-    const { pid, startTime } = found ?? {};
+    const { pid, startTime, at } = found ?? {};
     if (typeof pid === "number")
-      return { type: "held", holder: { pid, startTime: typeof startTime === "number" ? startTime : null } };
+      return { type: "held", holder: { pid, startTime: numberOr(startTime) }, at: numberOr(at) };
     if (!(await isThere(path))) return { type: "free" };
     if (performance.now() > until) return { type: "unreadable" };
   }
@@ -110,13 +116,28 @@ export async function readAsked(folder: string): Promise<string | null> {
 export async function readGroup(folder: string): Promise<ProcessIdentity | null> {
   const { pid, startTime } = (await readRecord(join(folder, "group"))) ?? {};
   if (typeof pid !== "number" || pid <= 1) return null;
-  return { pid, startTime: typeof startTime === "number" ? startTime : null };
+  return { pid, startTime: numberOr(startTime) };
 }
 
 /** Whether somebody still sees to it. */
 export async function isHeld(folder: string): Promise<boolean> {
   const claim = await readClaim(folder);
-  return claim.type === "held" && isAlive(claim.holder);
+  return claim.type === "held" && lives(claim);
+}
+
+/** The clock may have been set right since the machine started. */
+const clockMs = 60_000;
+
+/**
+ * Whether its holder lives. Where the system does not tell when a process began, one that is older than the machine's own
+ * start is not it, whoever has its number now.
+ */
+export function lives(
+  { holder, at }: Extract<Claim, { type: "held" }>,
+  machineStart: number = Date.now() - uptime() * 1_000,
+): boolean {
+  if (holder.startTime === null && at !== null && at < machineStart - clockMs) return false;
+  return isAlive(holder);
 }
 
 /** Moved away first, so that nobody finds half of it. */
@@ -181,6 +202,10 @@ async function readText(path: string): Promise<string | null> {
     if (codeOf(error) !== null) return null;
     throw error;
   }
+}
+
+function numberOr(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
 }
 
 function codeOf(error: unknown): string | null {

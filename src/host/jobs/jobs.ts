@@ -5,12 +5,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../core/fault.ts";
 import type { Job, JobSpec, JobState, Jobs } from "../../ports/jobs.ts";
-import { isAlive } from "../identity.ts";
 import { endJob, endJobs, endLeftovers, namesIn } from "./end.ts";
 import {
   isJobId,
   jobId,
   type JobFile,
+  lives,
   readAsked,
   readClaim,
   readEnd,
@@ -112,7 +112,7 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
     const end = await readEnd(folder);
     if (end !== null) return { type: "ended", end };
     const claim = await readClaim(folder);
-    if (claim.type === "held" && isAlive(claim.holder)) return { type: "running" };
+    if (claim.type === "held" && lives(claim)) return { type: "running" };
     if (claim.type === "free" && own.get(id)?.ended() === null) return { type: "running" };
     // It may have written its last word and left between our two looks.
     const late = await readEnd(folder);

@@ -1,20 +1,19 @@
 // Processes of jobs wherever they have gone: a command that makes itself a daemon leaves its group and its session, but
-// keeps its environment, and that names the job and the home. Only Linux shows the environment of others; elsewhere
+// keeps its environment, and that names the folder of the job. Only Linux shows the environment of others; elsewhere
 // nobody is found, and a daemon that left its group is not ended.
 
 import { readFile, readdir } from "node:fs/promises";
 
-/** Set by the holder; it does not carry it itself. */
+/** Set by the holder, to the folder with links followed; it does not carry it itself. */
 const markName = "EVERTURN_JOB";
 
-export type Marked = { readonly pid: number; readonly job: string; readonly home: string | null };
+export type Marked = { readonly pid: number; readonly folder: string };
 
 /** Pure: the mark in what /proc tells of an environment. */
 export function markIn(pid: number, environment: string): Marked | null {
-  const all = environment.split("\0");
-  const valueOf = (name: string) => all.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
-  const job = valueOf(markName);
-  return job === null || job === "" ? null : { pid, job, home: valueOf("EVERTURN_INSIDE") };
+  const mark = environment.split("\0").find((one) => one.startsWith(`${markName}=`));
+  const folder = mark?.slice(markName.length + 1) ?? "";
+  return folder === "" ? null : { pid, folder };
 }
 
 export async function markedProcesses(): Promise<readonly Marked[]> {

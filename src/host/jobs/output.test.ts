@@ -55,9 +55,7 @@ test("a stretch is read from the files that have it, and a gap ends it", () => {
 });
 
 test("a process is recognised by its mark alone", () => {
-  const environment = "PATH=/bin\0EVERTURN_JOB=abc\0EVERTURN_INSIDE=/h\0";
-  assert.deepEqual(markIn(5, environment), { pid: 5, job: "abc", home: "/h" });
-  assert.deepEqual(markIn(5, "EVERTURN_JOB=abc\0"), { pid: 5, job: "abc", home: null });
+  assert.deepEqual(markIn(5, "PATH=/bin\0EVERTURN_JOB=/h/jobs/abc\0X=1\0"), { pid: 5, folder: "/h/jobs/abc" });
   for (const none of ["", "X_EVERTURN_JOB=abc\0", "EVERTURN_JOB=\0", "A=EVERTURN_JOB=abc\0"])
     assert.equal(markIn(5, none), null, none);
 });

@@ -41,7 +41,7 @@ export async function tidyJobs(folder: string, now: number): Promise<void> {
 }
 
 async function measure(folder: string): Promise<{ readonly at: number; readonly bytes: number }> {
-  const files = await Promise.all((await readdir(folder)).map((name) => stat(join(folder, name))));
+  const files = await Promise.all(["", ...(await readdir(folder))].map((name) => stat(join(folder, name))));
   const at = Math.max(0, ...files.map((file) => file.mtimeMs));
   return { at, bytes: files.reduce((sum, file) => sum + file.size, 0) };
 }

@@ -66,7 +66,8 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
       words: rest,
       ...verbatim(shell),
       cwd,
-      env: toolEnvironment(options.environment),
+      // Whatever runs there knows whose gateway it must not stop.
+      env: toolEnvironment(options.environment, { EVERTURN_INSIDE: options.home }),
       limitMs: limitOf(input, options) * 1_000,
       background: input.background === true,
     });
