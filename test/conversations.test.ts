@@ -9,6 +9,7 @@ import { type TestContext, describe, test } from "node:test";
 import { model } from "../src/agents/model/index.ts";
 import type { ModelOptions } from "../src/agents/model/options.ts";
 import type { Tool } from "../src/ports/tool.ts";
+import { at, sessionId, turnId } from "../src/testing/samples.ts";
 import { openBlobs } from "../src/stores/blobs/index.ts";
 import { type Script, fakeModels, follow, openaiError } from "./fakes/models/index.ts";
 import { look } from "./fakes/models/stage.ts";
@@ -157,6 +158,18 @@ describe("a conversation that outgrows the window", () => {
     assert.equal(summaries.length, 1);
     assert.equal(lines.length, before + 2);
   });
+});
+
+test("a transcript that is longer than what is read is summarised, however small it is", async (t) => {
+  const { fake, say, lines, summaries } = await conversation(t, () => ({ text: "Short." }));
+  for (let n = 1; n <= 300; n++) {
+    const turn = turnId(`old ${n}`);
+    lines.push({ key: `old ${n}`, session: sessionId("s1"), turn, role: "user", text: `word ${n}`, at: at(n), n });
+  }
+  await say("hello");
+  assert.equal(summaries.length, 1);
+  assert.match(fake.requests[0]?.seen.messages[0]?.text ?? "", /word 2\b/);
+  assert.doesNotMatch(fake.requests[1]?.seen.messages.map(({ text }) => text).join("\n") ?? "", /word 2\b/);
 });
 
 describe("the steps a turn may have", () => {
@@ -367,11 +380,20 @@ describe("what providers want back", () => {
     }
   });
 
+  test("and through OpenRouter to Anthropic", async (t) => {
+    const model = "openrouter/anthropic/claude-x";
+    const { fake, say } = await conversation(t, () => ({ text: "hi" }), { model }, "openrouter");
+    await say("hello");
+    assert.deepEqual(fake.requests[0]?.body["cache_control"], { type: "ephemeral" });
+    assert.equal(fake.requests[0]?.seen.model, "anthropic/claude-x");
+  });
+
   test("OpenRouter tells what it cost", async (t) => {
     const usage = { input: 50, output: 5, cached: 20, cost: 0.00123 };
     const { fake, say, journals } = await conversation(t, () => ({ text: "hi", usage }), {}, "openrouter");
     await say("hello");
     assert.deepEqual(fake.requests[0]?.body["usage"], { include: true });
+    assert.equal(fake.requests[0]?.body["cache_control"], undefined);
     const entry = journals.get("t1")?.[0];
     assert.deepEqual(entry?.type === "said" ? entry.usage : null, {
       model: "openrouter/fake-model",

@@ -326,7 +326,7 @@ describe("answers that are none", () => {
   for (const [name, plan, retry, words] of [
     ["empty", { text: "" }, "later", /empty/],
     ["refused", { text: "", finish: "content_filter" }, "never", /refused/],
-    ["thought too long", { text: "", finish: "length" }, "later", /used up/],
+    ["thought too long", { text: "", finish: "length" }, "never", /used up.*agent\.maxOutputTokens/],
   ] as const satisfies readonly (readonly [string, Plan, string, RegExp])[]) {
     test(name, async (t) => {
       const { step } = await stage(t, () => plan);

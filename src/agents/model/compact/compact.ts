@@ -44,7 +44,9 @@ export function planFor(full: Full, options: ModelOptions, journal: readonly Ent
   const tries = triesOf(journal);
   if (tries >= triesMax) return null;
   const before = { entries: summary?.entries ?? 0, upTo: summary?.upTo ?? 0, lastBefore };
-  return planCompaction(full.layout, targetOf(believedWindow(full, options), tries), before);
+  const target = targetOf(believedWindow(full, options), tries);
+  // A transcript that is longer than what is read has to become shorter, however small its messages are.
+  return planCompaction(full.layout, full.gathered.full ? Math.min(target, full.layout.tokens * 0.75) : target, before);
 }
 
 export async function compact(

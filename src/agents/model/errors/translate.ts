@@ -13,6 +13,7 @@ export type FailureKind =
   | "refused"
   | "offline"
   | "half"
+  | "cut"
   | "no-address"
   | "no-tools"
   | "bad-request";
@@ -183,6 +184,15 @@ const manners: Readonly<Record<FailureKind, Manner>> = {
     next: "later",
     words: ({ message }, { model }) => `The answer of ${model} broke off (${message}).`,
   },
+  cut: {
+    next: "next-model",
+    words: (_, { model, provider }) =>
+      `${model} had used up all it may write before it said anything. ${
+        provider === "ollama"
+          ? "Start Ollama with a larger OLLAMA_CONTEXT_LENGTH and set agent.contextTokens to the same"
+          : "Raise agent.maxOutputTokens"
+      }, or choose another model with /model.`,
+  },
   "no-address": {
     next: "next-model",
     words: ({ message }, { provider, model, baseUrl }) =>
@@ -213,14 +223,8 @@ function withoutKeys(text: string): string {
 }
 
 /** Failures that no provider told us of. */
-export function brokeOff(what: string, where: Where): Failure {
-  const facts: ErrorFacts = { status: null, codes: [], message: what, afterMs: null, line: null, page: false };
-  return failure("half", facts, where);
-}
-
-export function refusedBy(where: Where, what: string): Failure {
-  const facts: ErrorFacts = { status: null, codes: [], message: what, afterMs: null, line: null, page: false };
-  return failure("refused", facts, where);
+export function ourFailure(kind: "half" | "cut" | "refused", message: string, where: Where): Failure {
+  return failure(kind, { status: null, codes: [], message, afterMs: null, line: null, page: false }, where);
 }
 
 export function noKey({ model, provider }: Where): Failure {

@@ -72,6 +72,7 @@ export function readModel(
       text,
       chosen.map((one) => one.slice(one.indexOf("/") + 1)),
     );
+    // One with a number may well be another version.
     if (close.length > 0 && provider === null && !/\d/.test(text))
       return { wrong: `There is no model ${text}. Did you mean ${list(close)}?` };
     return { model: `${current.provider}/${text}` };

@@ -33,13 +33,16 @@ export async function openModel(
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const { apiKey, ...rest } = settings;
       const own = key === null ? rest : { ...rest, apiKey };
-      return createOpenAICompatible({ ...own, name: provider, includeUsage: true, ...costOf(provider) })(name);
+      return createOpenAICompatible({ ...own, name: provider, includeUsage: true, ...routedOf({ provider, name }) })(
+        name,
+      );
     }
   }
 }
 
-/** OpenRouter tells what a call cost when it is asked to. */
-function costOf(provider: string) {
+/** OpenRouter tells what a call cost when it is asked to, and marks what Anthropic's models may cache when it is told to. */
+function routedOf({ provider, name }: ModelName) {
   if (provider !== "openrouter") return {};
-  return { transformRequestBody: (body: Record<string, unknown>) => ({ ...body, usage: { include: true } }) };
+  const cache = name.startsWith("anthropic/") ? { cache_control: { type: "ephemeral" } } : {};
+  return { transformRequestBody: (body: Record<string, unknown>) => ({ ...body, ...cache, usage: { include: true } }) };
 }

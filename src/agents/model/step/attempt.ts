@@ -3,7 +3,7 @@
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { AgentJob } from "../../../ports/agent.ts";
-import { type Failure, type Where, brokeOff, refusedBy, translate } from "../errors/translate.ts";
+import { type Failure, type Where, ourFailure, translate } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
 import type { ModelName } from "../providers/names.ts";
 import { openModel } from "../providers/open.ts";
@@ -47,8 +47,8 @@ export async function attempt(
     return judged(await Promise.race([work, broken.promise]), where);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (own.signal.aborted) return brokeOff(silent.message, where);
-    return error instanceof BrokeOff ? brokeOff(error.message, where) : translate(error, where);
+    if (own.signal.aborted) return ourFailure("half", silent.message, where);
+    return error instanceof BrokeOff ? ourFailure("half", error.message, where) : translate(error, where);
   } finally {
     watch.end();
     both.removeEventListener("abort", leave);
@@ -60,11 +60,8 @@ export async function attempt(
 function judged(collected: Collected, where: Where): Collected | Failure {
   const { parts, finish } = collected;
   if (parts.some(({ type }) => type === "call") || textOf(parts).trim() !== "") return collected;
-  if (finish.unified === "content-filter") return refusedBy(where, finish.raw ?? "its content filter");
-  return brokeOff(
-    finish.unified === "length" ? "it used up all it may write before it said anything" : "it was empty",
-    where,
-  );
+  if (finish.unified === "content-filter") return ourFailure("refused", finish.raw ?? "its content filter", where);
+  return finish.unified === "length" ? ourFailure("cut", "", where) : ourFailure("half", "it was empty", where);
 }
 
 function silenceWatch(ms: number, over: () => void) {
