@@ -233,6 +233,7 @@ test("a thousand tools are read in pages, and only some are shown; a list withou
     loop.mcp.tools().map((tool) => tool.name),
     ["own__t", "own__tagain"],
   );
+  assert.equal(loop.calls().filter((line) => line === "list").length, 2);
   const toolless = stage(t, { mode: "toolless" });
   await toolless.mcp.ready();
   assert.deepEqual(toolless.mcp.status(), { own: { state: "ready", tools: 0, why: null } });

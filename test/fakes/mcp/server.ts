@@ -126,6 +126,7 @@ function hear({ id, method, params }: Request): void {
     case "notifications/cancelled":
       return note(`cancelled ${params?.requestId}`);
     case "tools/list":
+      note("list");
       return void answer(id, listPage(params?.cursor));
     case "tools/call": {
       const name = params?.name ?? "";
