@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readArguments } from "./arguments.ts";
 import { helpText } from "./help.ts";
-import { commands } from "./table.ts";
+import { commands, usual } from "./table.ts";
 
 function means(line: string): string {
-  const typed = readArguments(line === "" ? [] : line.split(" "));
+  const typed = readArguments(line === "" ? [] : line.split(" "), { commands, usual });
   switch (typed.type) {
     case "run":
       return [typed.command.words.join(" "), JSON.stringify(typed.flags), ...typed.given].join(" | ");

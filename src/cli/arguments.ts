@@ -3,7 +3,6 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../core/route.ts";
 import { type Command, type Option, everywhere } from "./options.ts";
-import { commands, usual } from "./table.ts";
 
 export type Typed =
   | {
@@ -16,10 +15,17 @@ export type Typed =
   | { readonly type: "version" }
   | { readonly type: "wrong"; readonly message: string; readonly words: readonly string[] };
 
-export function readArguments(argv: readonly string[]): Typed {
+/** What can be typed: all commands, or all of the group that was named. */
+export type Table = {
+  readonly commands: readonly Command[];
+  /** What a group alone means. */
+  readonly usual: Readonly<Record<string, string>>;
+};
+
+export function readArguments(argv: readonly string[], table: Table): Typed {
   const { tokens } = parseArgs({
     args: [...argv],
-    options: allOptions(),
+    options: allOptions(table),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -39,7 +45,7 @@ export function readArguments(argv: readonly string[]): Typed {
       ? { type: "help", words: [] }
       : wrong(unknownOption(odd.rawName, Object.keys(everywhere)), []);
   }
-  const found = findCommand(asked, help ? "help" : "run");
+  const found = findCommand(asked, help ? "help" : "run", table);
   if (found.type !== "found") return found;
   const { command } = found;
   if (help) return { type: "help", words: command.words };
@@ -62,7 +68,7 @@ export function readArguments(argv: readonly string[]): Typed {
 
 type Found = { readonly type: "found"; readonly command: Command; readonly given: readonly string[] };
 
-function findCommand(words: readonly string[], purpose: "help" | "run"): Found | Typed {
+function findCommand(words: readonly string[], purpose: "help" | "run", { commands, usual }: Table): Found | Typed {
   const [first = "", second] = words;
   const exact = commands.find((one) => one.words.every((word, i) => word === words[i]));
   if (exact !== undefined) return { type: "found", command: exact, given: words.slice(exact.words.length) };
@@ -111,7 +117,7 @@ function wrong(message: string, words: readonly string[]): Typed {
 type Parsed = { type: Option["type"]; short?: string };
 
 /** All options of all commands: which take a value must be known before the command is. */
-function allOptions(): Record<string, Parsed> {
+function allOptions({ commands }: Table): Record<string, Parsed> {
   const all: Record<string, Parsed> = {};
   const known = [...commands.map((one) => one.options), everywhere].flatMap((one) => Object.entries(one));
   for (const [name, { type, short }] of known) all[name] = short === undefined ? { type } : { type, short };

@@ -2,21 +2,21 @@
 // asked for; our own mistakes are thrown on.
 
 import { Fault } from "../core/fault.ts";
-import { readArguments } from "./arguments.ts";
+import { type Table, readArguments } from "./arguments.ts";
 import type { Doors } from "./context.ts";
-import { helpText } from "./help.ts";
 import { type Output, paint, plainText } from "./print.ts";
+import { gatewayCommands } from "./verbs/table.ts";
 
 export const exitCodes = { done: 0, failed: 1, usage: 64, config: 78 } as const;
 
 export async function runCommand(argv: readonly string[], output: Output, doors: Doors): Promise<number> {
-  const typed = readArguments(argv);
+  const typed = readArguments(argv, await tableFor(argv));
   switch (typed.type) {
     case "version":
       output.out(doors.version);
       return exitCodes.done;
     case "help":
-      output.out(helpText(typed.words));
+      output.out((await import("./help.ts")).helpText(typed.words));
       return exitCodes.done;
     case "wrong": {
       const topic = typed.words.length === 0 ? "" : ` ${typed.words.join(" ")}`;
@@ -35,6 +35,11 @@ export async function runCommand(argv: readonly string[], output: Output, doors:
         return error.code === "config-wrong" || error.code === "home-unusable" ? exitCodes.config : exitCodes.failed;
       }
   }
+}
+
+/** A gateway starts without knowing what else can be typed. */
+async function tableFor(argv: readonly string[]): Promise<Table> {
+  return argv[0] === "gateway" ? { commands: gatewayCommands, usual: {} } : import("./table.ts");
 }
 
 /** In the form in which the gateway itself answers. */

@@ -10,7 +10,7 @@ import type { Platform } from "../ports/platform.ts";
 import type { Processes } from "../ports/processes.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
-import { operator } from "./asked/operator.ts";
+import { openDesk } from "./asked/desk.ts";
 import { restarts } from "./asked/restart.ts";
 import { type Shown, shownOf } from "./asked/state.ts";
 import { type Events, events } from "./events.ts";
@@ -90,7 +90,10 @@ export function gateway(options: GatewayOptions): Gateway {
   const life = supervisor(parts, { ...hands, asked: again.messages, started, letGo: () => closing.abort() }, tell);
   const start = { boot, life, ...hands, counters: options.counters ?? null };
   const beginning = starter(parts, { ...start, accept: door.accept, clock: clock.run, onReady: tell });
-  const desk = operator(parts, { lanes: rows, door, pump: outbox, refuseUnlessOpen });
+  const desk = openDesk(async () => {
+    const { operator } = await import("./asked/operator.ts");
+    return operator(parts, { lanes: rows, door, pump: outbox, refuseUnlessOpen });
+  });
 
   function stopping(): StopIntent | null {
     const now = life.life();

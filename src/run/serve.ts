@@ -22,7 +22,7 @@ import { narrate } from "../narrate.ts";
 import { type Watch, watchMarkers } from "../host/watcher.ts";
 import type { Gateway, GatewayState, RestartAsk } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
-import { openBlobs } from "../stores/blobs/index.ts";
+import { blobsLater } from "../stores/blobs/later.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
 import type { Shell } from "./agent/shell.ts";
@@ -182,7 +182,7 @@ async function follow(ready: Ready): Promise<void> {
 async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableStack, reporter: Reporter | null) {
   const { config, paths, version, world, boot, board, asks, handover, token, pageFolder } = parts;
   const { control: controlCode, engine, chats: makers, agent } = await parts.code;
-  const blobs = openBlobs(paths.files);
+  const blobs = blobsLater(paths.files);
   const chats = makers.map((make) => make(store, { boot: boot.id, version }, blobs));
   const processes = openProcesses();
   const brain: Shell = agent({

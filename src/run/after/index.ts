@@ -23,6 +23,10 @@ export async function afterwards(parts: Ready): Promise<void> {
   await attempt("a stop will be told without a diagnostic", async () => {
     await import("../../host/forensics/diagnostic.ts");
   });
+  // After an update in place the files of this version are gone, so what may be wanted one day is loaded now.
+  await attempt("files and wishes of the operator are loaded when they come", async () => {
+    await Promise.all([import("../../stores/blobs/index.ts"), import("../../engine/asked/operator.ts")]);
+  });
   const { safeMode } = gate.status();
   // The first turn need not wait for what can be loaded now.
   if (!safeMode) void attempt("the agent could not be loaded yet", () => parts.agent.warm());

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import { lost, placeOf } from "./place.ts";
 
 export type BlobLimits = { readonly bytesMax: number };
 const abandonedMs = 24 * 3_600_000;
@@ -30,12 +31,6 @@ export function openBlobs(folder: string, limits: BlobLimits = blobLimits): Blob
       return bytes;
     },
   };
-}
-
-/** A name is a digest and nothing else, so it cannot lead out of the folder. */
-function placeOf(folder: string, blob: string): string {
-  if (!/^[0-9a-f]{64}$/.test(blob)) throw lost(blob);
-  return join(folder, blob.slice(0, 2), blob);
 }
 
 async function keep(
@@ -143,11 +138,6 @@ function safeMime(mime: string): string {
 
 function codeOf(error: unknown): string | null {
   return error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
-}
-
-function lost(blob: string): Fault {
-  const name = blob.replace(/[^\w-]/g, "_").slice(0, 64);
-  return new Fault("not-found", `There is no stored file ${name}; it was removed, or never came here.`);
 }
 
 function damaged(path: string): Fault {
