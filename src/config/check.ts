@@ -4,22 +4,8 @@
 import { safeParse } from "valibot";
 import { checkAgent } from "./agent/access.ts";
 import { isRefused, notYet } from "./available.ts";
-import type { ConfigFault, KeyPath, Origin } from "./faults.ts";
 import { type Config, configSchema } from "./schema.ts";
-
-/** A value and where its parts were written. */
-export type Raw = {
-  readonly value: unknown;
-  originOf(path: KeyPath): Origin;
-  /** Whether the value came from a variable, and so must not be repeated in a message. */
-  isFilled(path: KeyPath): boolean;
-  /** Keys that already have a fault; nothing more is said about them. */
-  readonly faulty: readonly KeyPath[];
-};
-
-export type Checked =
-  | { readonly type: "right"; readonly config: Config }
-  | { readonly type: "wrong"; readonly faults: readonly ConfigFault[] };
+import { type Checked, type Raw, isGroup, valueAt } from "./wrong/raw.ts";
 
 export async function check(raw: Raw): Promise<Checked> {
   const config = raw.faulty.length > 0 || asksTooMuch(raw.value) ? null : parsed(raw.value);
@@ -49,12 +35,4 @@ function asksTooMuch(value: unknown): boolean {
 
 function holdsList(value: unknown): boolean {
   return Array.isArray(value) || (isGroup(value) && Object.values(value).some(holdsList));
-}
-
-export function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((at, key) => (isGroup(at) && Object.hasOwn(at, key) ? at[key] : undefined), value);
-}
-
-export function isGroup(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,12 +7,12 @@ import { checkAgent } from "../agent/access.ts";
 import { meantModel } from "../agent/providers.ts";
 import { modelName } from "../agent/schema.ts";
 import { isRefused, isRefusedAlways, isRefusedAt, notYet, platformsHere } from "../available.ts";
-import { type Checked, type Raw, isGroup, valueAt } from "../check.ts";
 import { variableOf } from "../env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "../faults.ts";
 import { configSchema } from "../schema.ts";
 import { withoutPassword } from "../secret.ts";
 import { entriesOf, hasOneGroup, isSame, isSecret, schemaAt, takesNames, within, wordsOf } from "../shape.ts";
+import { type Checked, type Raw, isGroup, valueAt } from "./raw.ts";
 
 export function explain(raw: Raw): Checked {
   const faults: ConfigFault[] = [];

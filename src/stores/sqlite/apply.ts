@@ -3,7 +3,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { CommitResult } from "../../core/change.ts";
-import { isTaken } from "./connect.ts";
+import { isTaken } from "./file/connect.ts";
 import { type Row, expectOf, sqlOf, statementNames } from "./statements.ts";
 
 export type Commit = { readonly by: string; readonly rows: readonly Row[] };

@@ -7,7 +7,7 @@ import { sessionKey } from "../../core/session.ts";
 import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilter } from "../../ports/store.ts";
 import { agentReads, toMatch } from "./agents.ts";
 import type { Desk } from "./desk.ts";
-import { reading } from "./connect.ts";
+import { reading } from "./file/connect.ts";
 import { type Raw, toBoot, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
 
 /** Titles are the first words of a conversation. */

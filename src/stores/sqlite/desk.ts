@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { CommitResult } from "../../core/change.ts";
 import { Fault } from "../../core/fault.ts";
 import { type Commit, applier } from "./apply.ts";
-import { toFault } from "./connect.ts";
+import { toFault } from "./file/connect.ts";
 import { type Order, obey } from "./orders.ts";
 import type { FaultNote, Reply, Request } from "./writer.ts";
 

@@ -6,7 +6,7 @@ import type { BootId, Instant } from "../../core/ids.ts";
 import type { Boot } from "../../core/recovery.ts";
 import type { Archive, Store } from "../../ports/store.ts";
 import { archiveReads } from "./archive.ts";
-import { memory, reading } from "./connect.ts";
+import { memory, reading } from "./file/connect.ts";
 import { type Desk, openInlineDesk, openThreadDesk } from "./desk.ts";
 import { openConnection, placeWarning } from "./open.ts";
 import { engineReads } from "./queries.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memory } from "./connect.ts";
+import { memory } from "./file/connect.ts";
 import { type FileSystemVerdict, isOldSqlite, judgeFileSystem, openConnection } from "./open.ts";
 
 const places: readonly { name: string; magic: number; gives: FileSystemVerdict }[] = [

@@ -5,7 +5,7 @@ import { statSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../core/fault.ts";
-import { memory, patienceMs, pragma, prepareForWriting, toFault } from "./connect.ts";
+import { memory, patienceMs, pragma, prepareForWriting, toFault } from "./file/connect.ts";
 import { applicationId, migrations } from "./schema.ts";
 
 /** Older ones can corrupt a WAL that is reset while a reader is at its end (sqlite.org/wal.html, "WAL-reset bug"). */

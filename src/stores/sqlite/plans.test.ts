@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memory } from "./connect.ts";
+import { memory } from "./file/connect.ts";
 import { openConnection } from "./open.ts";
 import { engineQueries } from "./queries.ts";
 

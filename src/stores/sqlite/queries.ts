@@ -7,7 +7,7 @@ import type { Entry } from "../../core/journal.ts";
 import type { OpenQuestion } from "../../core/route.ts";
 import { nothingSpent } from "../../core/usage.ts";
 import type { Store } from "../../ports/store.ts";
-import { reading } from "./connect.ts";
+import { reading } from "./file/connect.ts";
 import { type Raw, toBoot, toEntry, toItem, toMemory, toRule, toSession, toSpent, toTimer, toTurn } from "./rows.ts";
 
 export const engineQueries = {

@@ -4,7 +4,7 @@
 import { type MessagePort, isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Fault, type FaultCode } from "../../core/fault.ts";
 import { type Commit, applier } from "./apply.ts";
-import { openFurther, toFault } from "./connect.ts";
+import { openFurther, toFault } from "./file/connect.ts";
 
 import { type Order, obey } from "./orders.ts";
 

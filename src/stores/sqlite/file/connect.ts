@@ -2,7 +2,7 @@
 // written at all was found out before, in `open.ts`.
 
 import { DatabaseSync } from "node:sqlite";
-import { Fault } from "../../core/fault.ts";
+import { Fault } from "../../../core/fault.ts";
 
 export const memory = ":memory:";
 
