@@ -69,6 +69,7 @@ for (const { name, effect, ends, gives } of cases) {
     assert.deepEqual(texts(on), ["Stopped."]);
     const [turn] = await turnsOf(on);
     assert.ok(turn?.now.state === "done" && turn.now.outcome === "cancelled");
+    assert.equal(one.events.filter(({ type }) => type === "turn-ended").length, 1, "whoever watches is told once");
   });
 }
 

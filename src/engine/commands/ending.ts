@@ -7,28 +7,34 @@ import { type Turn, advanceTurn } from "../../core/turn.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
 import { Interruption } from "../turns/interruption.ts";
-import { type Obeyed, nothing } from "./obeyed.ts";
+import { type Obeyed, only } from "./obeyed.ts";
 
 /** Ends what runs, or else what was interrupted, or else what waits for an answer; the session stays. */
 export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
+  const why = "stopped by its user";
+  const ended = ({ id, session }: Turn) =>
+    parts.events.emit({ type: "turn-ended", session, turn: id, outcome: "cancelled", why });
   const { running } = lane;
   if (running !== null && running !== "starting" && running.turn.now.state === "running") {
     const { turn, session } = running;
     return {
       text: "Stopped.",
-      changes: cancelled(turn, session, "stopped by its user", at),
-      stored: () => lanes.interrupt(lane, new Interruption("cancelled", "Stopped by its user"), { is: turn.id }),
+      changes: cancelled(turn, session, why, at),
+      stored() {
+        lanes.interrupt(lane, new Interruption("cancelled", "Stopped by its user"), { is: turn.id });
+        ended(turn);
+      },
     };
   }
   const next = await parts.store.nextTurn(lane.session.id);
   if (next?.now.state === "parked") {
-    return { text: "Stopped.", changes: cancelled(next, lane.session, "stopped by its user", at), stored: nothing };
+    return { text: "Stopped.", changes: cancelled(next, lane.session, why, at), stored: () => ended(next) };
   }
   const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);
   const turn = asked === undefined ? null : await parts.store.turn(asked.turn);
-  if (turn === null) return { text: "There is nothing to stop.", changes: [], stored: nothing };
-  const changes = cancelled(turn, lane.session, "stopped by its user", at);
-  return { text: "Stopped. The question is withdrawn.", changes, stored: nothing };
+  if (turn === null) return only("There is nothing to stop.");
+  const changes = cancelled(turn, lane.session, why, at);
+  return { text: "Stopped. The question is withdrawn.", changes, stored: () => ended(turn) };
 }
 
 /** The end of a turn by somebody's wish; with it goes what was counted against it, and its question. */
