@@ -2,14 +2,17 @@
 // found where scripts/peers.ts put it: the folder in EVERTURN_PEERS.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { peerIn } from "../../scripts/peers.ts";
+import type { AcpOptions } from "../../src/agents/acp/options.ts";
 import { toolsIn } from "../../src/agents/acp/told/record.ts";
 import type { Entry } from "../../src/core/journal.ts";
 import { type Asked, type FakeModels, type Plan, fakeModels } from "../fakes/models/index.ts";
 import { type AcpStage, acpStage, playTurn, resumed, stepOf } from "./acp-stage.ts";
+import { until } from "./mcp-stage.ts";
 
 const opencode = peerIn(process.env["EVERTURN_PEERS"], "opencode");
 const skip = opencode === null ? "no real ACP agent: set EVERTURN_PEERS" : false;
@@ -34,7 +37,11 @@ function script({ seen }: Asked): Plan {
   return { text: `You said it after ${earlier} others.` };
 }
 
-type Peer = AcpStage & { readonly models: FakeModels };
+type Peer = AcpStage & {
+  readonly models: FakeModels;
+  /** What a life of its own needs to start the agent as this one does. */
+  readonly settings: Pick<AcpOptions, "command" | "environment" | "workspace" | "env">;
+};
 
 async function stageOf(t: TestContext, permission: object | string): Promise<Peer> {
   const models = await fakeModels(script);
@@ -67,7 +74,8 @@ async function stageOf(t: TestContext, permission: object | string): Promise<Pee
     ),
   };
   const workspace = join(stage.folder, "work");
-  return { ...stage, models, open: (more) => stage.open({ env, workspace, ...more }) };
+  const settings = { command: [opencode ?? "", "acp"], environment: { PATH: "/usr/bin:/bin" }, workspace, env };
+  return { ...stage, models, settings, open: (more) => stage.open({ env, workspace, ...more }) };
 }
 
 test("a prompt, streamed text, a tool that is shown, and a second message in the same session", limit, async (t) => {
@@ -159,3 +167,38 @@ test(
     );
   },
 );
+
+test("the driver is killed: the agent goes with it, and the next life goes on in its session", limit, async (t) => {
+  const { folder, settings, models } = await stageOf(t, "allow");
+  const journal = join(folder, "journal");
+  const text = "run: echo one >> ran\nrun: sleep 300";
+  const words = [join(import.meta.dirname, "..", "fakes", "acp", "driver.ts"), journal, text, JSON.stringify(settings)];
+  const live = () => spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"] });
+  const first = live();
+  await until(() => existsSync(journal) && readFileSync(journal, "utf8").includes('"completed"'));
+  first.kill("SIGKILL");
+  await until(() => agentsIn(folder).length === 0);
+  const second = live();
+  let said = "";
+  second.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await new Promise((done) => second.once("close", done));
+  assert.match(said, /it was finished before/);
+  assert.equal(readFileSync(join(folder, "work", "ran"), "utf8"), "one\n");
+  assert.ok(
+    models.requests.at(-1)?.seen.messages.some((one) => one.results.length > 0),
+    "its session was loaded",
+  );
+});
+
+/** Living processes that work for that folder; whatever the agent started has it as its place too. */
+function agentsIn(folder: string): readonly string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+    } catch (error) {
+      if (error instanceof Error) return false;
+      throw error;
+    }
+  });
+}

@@ -311,6 +311,16 @@ test("files go along as links, images as images where the agent sees them", limi
   }
 });
 
+test("closing does not wait for a program that does not answer", limit, async (t) => {
+  const stage = acpStage(t, ["hang-init"]);
+  const { agent, alive } = stage.open();
+  const step = agent.step(jobOf({ text: "hello" }, []), never);
+  await until(() => stage.left("starts").length === 1);
+  await agent.close("all");
+  assert.equal((await step).type, "failed");
+  assert.equal(alive(), 0);
+});
+
 test("closing ends the program, and the next step starts it again", limit, async (t) => {
   const stage = acpStage(t);
   const { agent, alive } = stage.open();

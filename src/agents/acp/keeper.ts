@@ -17,6 +17,7 @@ const steadyMs = 60_000;
 
 export function keeper(options: AcpOptions, pace: AcpPace): Keeper {
   let opening: Promise<Link> | null = null;
+  let closing = new AbortController();
   let current: Link | null = null;
   let since = 0;
   let deaths = 0;
@@ -37,7 +38,7 @@ export function keeper(options: AcpOptions, pace: AcpPace): Keeper {
     since = performance.now();
     try {
       const { openLink } = await import("./link.ts");
-      const made = await openLink(options, pace);
+      const made = await openLink(options, pace, closing.signal);
       current = made;
       options.log("info", "the ACP agent is connected", { load: made.can.load, image: made.can.image });
       return made;
@@ -62,6 +63,8 @@ export function keeper(options: AcpOptions, pace: AcpPace): Keeper {
       return (opening ??= open());
     },
     async close() {
+      closing.abort();
+      closing = new AbortController();
       const last = current ?? (await opening?.catch(notOpened)) ?? null;
       current = null;
       await last?.close("we closed it");

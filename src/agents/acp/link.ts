@@ -41,7 +41,8 @@ export interface Link {
 /** As the protocol names them. */
 const authRequired = -32_000;
 
-export async function openLink(options: AcpOptions, pace: AcpPace): Promise<Link> {
+/** `closing` ends it also while it is being opened. */
+export async function openLink(options: AcpOptions, pace: AcpPace, closing: AbortSignal): Promise<Link> {
   const name = options.command[0]?.split(/[/\\]/).at(-1) ?? "agent";
   const listeners = new Map<string, Listener>();
   const replays = new Map<string, (update: unknown) => void>();
@@ -73,6 +74,8 @@ export async function openLink(options: AcpOptions, pace: AcpPace): Promise<Link
     permission,
   );
   const connection = app.connect(stream);
+  closing.addEventListener("abort", () => void peer.end("we closed it"), { once: true });
+  if (closing.aborted) void peer.end("we closed it");
 
   /** An answer, the end of the program, or too long a silence. */
   async function answered<T>(what: string, work: Promise<T>, ms: number | null): Promise<T> {
