@@ -8,11 +8,13 @@ import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
 import { model } from "../src/agents/model/index.ts";
 import type { ModelOptions } from "../src/agents/model/options.ts";
+import type { Entry } from "../src/core/journal.ts";
 import type { Tool } from "../src/ports/tool.ts";
-import { at, sessionId, turnId } from "../src/testing/samples.ts";
+import { dice } from "../src/testing/dice.ts";
+import { anInbound, at, sessionId, turnId } from "../src/testing/samples.ts";
 import { openBlobs } from "../src/stores/blobs/index.ts";
 import { type Script, fakeModels, follow, openaiError } from "./fakes/models/index.ts";
-import { look } from "./fakes/models/stage.ts";
+import { look, stage } from "./fakes/models/stage.ts";
 import { talk } from "./fakes/models/talk.ts";
 
 async function conversation(
@@ -404,3 +406,50 @@ describe("what providers want back", () => {
     });
   });
 });
+
+/** A journal as no engine would write it: calls without results, results without calls, words of anybody anywhere. */
+function wildJournal(seed: number): readonly Entry[] {
+  const { throw: roll, pick } = dice(seed);
+  const ids = ["a", "b", "call_1", "functions.look:0", "ü?", "x".repeat(80)];
+  return Array.from({ length: roll(20) }, (): Entry => {
+    const calls = ids
+      .filter(() => roll(3) === 0)
+      .map((call) => ({ call, tool: "look", input: pick([{}, { at: 1 }, "text", null, [1]]) }));
+    const reasoning = { type: "reasoning", text: "hm", meta: { anthropic: { signature: "s" } } };
+    const data = pick([
+      undefined,
+      { model: "anthropic/fake-model", parts: [reasoning, { type: "text" }] },
+      { model: 7 },
+    ]);
+    return pick<() => Entry>([
+      () => ({ type: "said", text: pick(["", " ", "words"]), calls, final: roll(3) === 0, data }),
+      () => ({
+        type: "tool-ended",
+        call: pick(ids),
+        result: { type: "ok", output: pick(["", "fine", null, { a: 1 }]) },
+      }),
+      () => ({ type: "tool-ended", call: pick(ids), result: { type: "unknown", why: "cut short" } }),
+      () => ({ type: "tool-begun", call: pick(ids), effect: "once" }),
+      () => ({ type: "joined", message: anInbound(pick(["", "more"])) }),
+      () => ({ type: "resumed", attempt: 2, reason: "crash" }),
+      () => ({ type: "asked", question: "q", text: pick(["", "Tea?"]), choices: ["yes"] }),
+      () => ({ type: "answered", question: "q", choice: pick([null, "yes"]) }),
+      () => ({ type: "compacted", summary: "so far", entries: roll(8), upTo: 0 }),
+    ])();
+  });
+}
+
+for (const provider of ["openai", "anthropic", "google"] as const) {
+  test(`whatever the journal looks like, ${provider} takes the request`, async (t) => {
+    const { fake, step } = await stage(t, () => ({ text: "hi" }), {}, provider);
+    for (let seed = 1; seed <= 80; seed++) {
+      const journal = wildJournal(seed);
+      const given = await step(journal, { note: seed % 2 === 0 ? "[note]" : null });
+      const isCircle = given.type === "failed" && /times/.test(given.why);
+      assert.ok(
+        given.type === "said" || isCircle,
+        `seed ${seed}: ${JSON.stringify([given, fake.requests.at(-1)?.body])}`,
+      );
+    }
+  });
+}

@@ -41,8 +41,8 @@ function job(journal: readonly Entry[], more: Partial<AgentJob> = {}): AgentJob 
   };
 }
 
-type Set = { readonly contextTokens?: number; readonly instructions?: string; readonly model?: string };
-async function laidOut(given: AgentJob, tools: readonly Tool[] = [], set: Set = {}) {
+type Settings = { readonly contextTokens?: number; readonly instructions?: string; readonly model?: string };
+async function laidOut(given: AgentJob, tools: readonly Tool[] = [], set: Settings = {}) {
   const model = set.model ?? "openai/gpt-5";
   const options = { model, instructions: "", facts: { workspace: "/ws", system: "Linux" }, blobs: null, ...set };
   const kept: string[] = [];

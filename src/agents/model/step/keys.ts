@@ -2,7 +2,7 @@
 
 import type { Failure } from "../errors/translate.ts";
 
-export type Pick = {
+export type Picked = {
   /** To be tried in this order; null stands for no key, where none is needed. */
   readonly keys: readonly (string | null)[];
   /** Why those that are left out are; the soonest back first. */
@@ -10,7 +10,7 @@ export type Pick = {
 };
 
 export interface Keys {
-  pick(provider: string, keys: readonly string[], now: number): Pick;
+  pick(provider: string, keys: readonly string[], now: number): Picked;
   rest(provider: string, key: string | null, failure: Failure, now: number): void;
   works(provider: string, key: string | null): void;
 }
