@@ -98,6 +98,7 @@ async function permission(turn: Turn): Promise<void> {
   });
   const { outcome } = (await answer) as { readonly outcome: { readonly outcome: string; readonly optionId?: string } };
   note("answers", JSON.stringify(outcome));
+  if (turn.stopped()) return;
   if (outcome.optionId === "o1" || outcome.optionId === "o2") {
     await tool(turn, "Remove the build", () => undefined);
     say(turn.id, "It is removed.");
