@@ -7,6 +7,8 @@ export type Greeting = {
   readonly version: string;
   readonly url: string;
   readonly link: string;
+  /** The model or program that answers; null for the offline agent. */
+  readonly agent: string | null;
   /** Whether there is a page to open. */
   readonly hasWeb: boolean;
   /** Somebody keeps what is printed. */
@@ -41,7 +43,7 @@ export function greeting(one: Greeting): readonly string[] {
   return [
     `Everturn ${one.version} is running.`,
     `${what}: ${place}`,
-    `The offline agent answers, because no model is set. ${way} stops the gateway; nothing is lost by it.`,
+    `${one.agent === null ? "The offline agent answers, because no model is set." : `${one.agent} answers.`} ${way} stops the gateway; nothing is lost by it.`,
     ...(one.blackoutMs === null ? [] : [`Took over in ${one.blackoutMs} ms.`]),
     ...(rest.length > 0 ? [`Goes on with what the last run left: ${rest.join(" and ")}.`] : []),
   ];

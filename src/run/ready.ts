@@ -1,6 +1,7 @@
 // What a gateway says when it answers: where it is, what it took over, and how long nobody listened meanwhile. What else
 // follows is loaded afterwards.
 
+import type { Config } from "../config/schema.ts";
 import { flushCompileCache } from "node:module";
 import type { Control } from "../control/server.ts";
 import type { Boot } from "../core/recovery.ts";
@@ -31,9 +32,22 @@ export async function greet(parts: Ready): Promise<void> {
   else world.log("info", "messages are accepted and answered", { ...facts, turns, items });
   const { url, link } = control;
   const hasWeb = config.platforms.web !== false;
-  const place = { version, url, link, hasWeb, isKept: supervisor !== null || parts.env["EVERTURN_DETACHED"] === "1" };
+  const agent = nameOf(config);
+  const place = {
+    version,
+    url,
+    link,
+    agent,
+    hasWeb,
+    isKept: supervisor !== null || parts.env["EVERTURN_DETACHED"] === "1",
+  };
   for (const line of greeting({ ...place, held: safeMode ? reason : null, recovered, blackoutMs })) output.out(line);
   flushCompileCache();
+}
+
+function nameOf({ agent: { backend, model, acp } }: Config): string | null {
+  if (backend === "echo") return null;
+  return (backend === "acp" ? acp?.command[0] : model) ?? null;
 }
 
 /** How long nobody listened: from the last moment of the life before to the first of this one. */
