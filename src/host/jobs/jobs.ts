@@ -33,9 +33,10 @@ export type JobsOptions = {
 
 /** For a holder to begin, on a machine that is very busy. */
 const beginMs = 60_000;
-/** Between two looks, the first and the longest. */
+/** Between two looks: the first, the longest, and the longest at one whose end we are told of. */
 const lookMinMs = 5;
 const lookMaxMs = 100;
+const lookOwnMs = 1_000;
 const tidyEveryMs = 3_600_000;
 
 export function openJobs({ folder: all, holders = openHolders(), now = Date.now }: JobsOptions): Jobs {
@@ -121,7 +122,7 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
   }
 
   async function wait(id: string, signal: AbortSignal): Promise<Exclude<JobState, { type: "running" }>> {
-    for (let pauseMs = lookMinMs; ; pauseMs = longer(pauseMs)) {
+    for (let pauseMs = lookMinMs; ; pauseMs = longer(pauseMs, own.has(id) ? lookOwnMs : lookMaxMs)) {
       signal.throwIfAborted();
       const now = await state(id);
       if (now.type !== "running") return now;
@@ -169,6 +170,6 @@ async function lostWhy(folder: string, claim: "free" | "void" | "held" | "unread
   return `it was begun, and whoever watched over it was killed, so how it ended is not known.${why}${rest}`;
 }
 
-function longer(ms: number): number {
-  return Math.min(lookMaxMs, ms * 1.5);
+function longer(ms: number, most = lookMaxMs): number {
+  return Math.min(most, ms * 1.5);
 }
