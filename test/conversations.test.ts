@@ -117,6 +117,19 @@ describe("a conversation that outgrows the window", () => {
     assert.ok(summaries.length >= 1);
   });
 
+  test("and to whom even the part to be summarised is too long", async (t) => {
+    const words = "This model's maximum context length is 1200 tokens.";
+    const { fake, say, summaries } = await conversation(t, ({ seen, body }) => {
+      if (size(body) > (isSummary(seen.system) ? 700 : 1_200)) {
+        return { status: 400, body: openaiError(words, "invalid_request_error", "context_length_exceeded") };
+      }
+      return { text: isSummary(seen.system) ? "Short." : "fine ".repeat(60) };
+    });
+    for (let n = 1; n <= 12; n++) assert.match(await say(`${n} ${"words ".repeat(60)}`), /^fine/);
+    assert.ok(summaries.length > 0);
+    assert.ok(fake.requests.some(({ seen, body }) => isSummary(seen.system) && size(body) > 700));
+  });
+
   test("a provider that finds everything too long", async (t) => {
     const words = "prompt is too long: 9 tokens > 8 maximum";
     const { fake, say } = await conversation(t, ({ seen }) =>

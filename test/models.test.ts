@@ -138,6 +138,9 @@ test("servers of tools are awaited before the first request, and no longer than 
   const waiting = step();
   stop.abort(new Error("enough"));
   await assert.rejects(aborted, /enough/);
+  // Another one goes all the way meanwhile.
+  const other = await stage(t, () => ({ text: "hi" }));
+  await other.step();
   assert.equal(fake.requests.length, 0);
   ready.resolve();
   assert.equal(said(await waiting).text, "hi");

@@ -64,11 +64,9 @@ export async function compact(
     return { type: "failed", retry: "never", why: `${why} Nothing more of it can be summarised. ${advice}` };
   }
   const order = [model, ...models.filter((one) => one !== model)];
-  const maxOutputTokens = Math.min(summaryTokens * 2, Math.floor(abilitiesOf(model, options).window / 4));
-  const room = Math.max(
-    500,
-    (believedWindow(full, options) / layout.ratio - maxOutputTokens - wordsTokens) * charsPerToken,
-  );
+  const window = believedWindow(full, options);
+  const maxOutputTokens = Math.min(summaryTokens * 2, Math.floor(window / 4));
+  const room = Math.max(500, (window / layout.ratio - maxOutputTokens - wordsTokens) * charsPerToken);
   for (const share of shares) {
     const prompt = hidePrompt(
       summaryPrompt(gathered.summary?.text ?? null, plan.messages, Math.floor(room * share)),
