@@ -138,6 +138,7 @@ export async function playTurn(
   turn: Turn,
   answer: ((choices: readonly string[]) => string | null) | null = (choices) => choices[0] ?? null,
 ): Promise<Played> {
+  const given = { history: heard(agent, turn), ...turn };
   const journal: Entry[] = [...(turn.past ?? [])];
   const failures: Step[] = [];
   for (let steps = 0; steps < 200; steps++) {
@@ -150,7 +151,7 @@ export async function playTurn(
       continue;
     }
     assert.equal(next.type, "step");
-    if ((await stepOf(agent, turn, journal, failures)) !== null) continue;
+    if ((await stepOf(agent, given, journal, failures)) !== null) continue;
     const failure = failures.at(-1);
     if (failures.length > 5 || (failure?.type === "failed" && failure.retry === "never")) {
       return { text: "", journal, failures };
@@ -158,6 +159,20 @@ export async function playTurn(
     if (failure?.type === "failed") await sleep(failure.afterMs ?? 0);
   }
   throw new Error("the turn did not end");
+}
+
+const conversations = new WeakMap<Agent, Message[]>();
+
+/** What was said in the conversation so far, as the transcript has it: a line for each turn's message. */
+function heard(agent: Agent, { text, turn = "t1", session = "s1" }: Turn): readonly Message[] {
+  const all = conversations.get(agent) ?? [];
+  conversations.set(agent, all);
+  all.push(aLine(all.length + 1, turn, "user", text, session));
+  return all.filter((line) => line.session === session);
+}
+
+export function aLine(n: number, turn: string, role: Message["role"], text: string, session = "s1"): Message {
+  return { n, key: `k${n}`, session: sessionId(session), turn: turnId(turn), role, text, at: at(0) };
 }
 
 export const resumed: Entry = { type: "resumed", attempt: 2, reason: "crash" };

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { toolsIn } from "../../src/agents/acp/told/record.ts";
 import type { Entry } from "../../src/core/journal.ts";
-import type { Message } from "../../src/core/message.ts";
 import { anInbound } from "../../src/testing/samples.ts";
-import { acpStage, jobOf, never, playTurn, resumed, stepOf } from "./acp-stage.ts";
+import { aLine, acpStage, jobOf, never, playTurn, resumed, stepOf } from "./acp-stage.ts";
 import { until } from "./mcp-stage.ts";
 
 const limit = { timeout: 120_000 };
@@ -197,9 +196,7 @@ test(
       const first = stage.open();
       const { journal, text } = await playTurn(first.agent, { text: "my name is Ann", turn: "t1" });
       await first.kill();
-      const line = (n: number, turn: string, role: Message["role"], words: string): Message =>
-        ({ n, key: `k${n}`, session: "s1", turn, role, text: words, at: 0 }) as unknown as Message;
-      const history = [line(1, "t1", "user", "my name is Ann"), line(2, "t1", "assistant", text)];
+      const history = [aLine(1, "t1", "user", "my name is Ann"), aLine(2, "t1", "assistant", text)];
       const journals = { t1: journal };
       await playTurn(stage.open().agent, { text: "who am I?", turn: "t2", history, journals });
       const last = stage.prompts().at(-1);
@@ -345,4 +342,21 @@ test("a session that the agent dies of is left alone, and the work goes on in a 
   assert.match(text, /tool 2\.$/);
   const deaths = failures.filter((one) => one.type === "failed" && one.afterMs === undefined);
   assert.equal(deaths.length, 2);
+});
+
+test("what is taken back, the agent does not remember either, in this life and in another", limit, async (t) => {
+  for (const another of [false, true]) {
+    const stage = acpStage(t);
+    const first = stage.open();
+    const one = await playTurn(first.agent, { text: "my name is Ann", turn: "t1" });
+    await playTurn(first.agent, { text: "my name is Bob", turn: "t2" });
+    if (another) await first.kill();
+    const { agent } = another ? stage.open() : first;
+    const history = [aLine(1, "t1", "user", "my name is Ann"), aLine(2, "t1", "assistant", "Hello Ann.")];
+    await playTurn(agent, { text: "who am I?", turn: "t3", history, journals: { t1: one.journal } });
+    const prompts = stage.prompts();
+    assert.notEqual(prompts[2]?.session, prompts[1]?.session);
+    assert.match(prompts[2]?.text ?? "", /User: my name is Ann[^]*You: Hello Ann\.[^]*who am I\?$/);
+    assert.ok(!prompts[2]?.text.includes("Bob"));
+  }
 });

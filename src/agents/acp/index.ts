@@ -11,7 +11,7 @@ import type { Link } from "./link.ts";
 import { type AcpOptions, acpPace } from "./options.ts";
 import { pastOf } from "./told/past.ts";
 import { replay } from "./progress.ts";
-import { type Entered, promptFor } from "./told/prompt.ts";
+import { type Entered, promptFor, remembersMore } from "./told/prompt.ts";
 import {
   type AcpData,
   decisionsIn,
@@ -23,7 +23,7 @@ import {
   unusedDecision,
 } from "./told/record.ts";
 import { AcpTrouble } from "./trouble.ts";
-import { toolLines } from "./told/words.ts";
+import { drafts } from "./shown.ts";
 import { type Work, startWork } from "./work.ts";
 
 export type { AcpOptions, AcpPace } from "./options.ts";
@@ -39,12 +39,15 @@ type Place = {
   stopping: Promise<void> | null;
   /** The turn whose message it was given and has not answered to the end. */
   delivered: TurnId | null;
+  /** The last turn that it was given anything of. */
+  last: TurnId | null;
   /** The last question whose answer was passed on. */
   spent: string | null;
   /** Words of the user that it gets when its prompt is over. */
   followUp: string | null;
 };
 
+const historyMax = 100;
 /** An agent that dies of a session of its own gets a new one. */
 const loadsMax = 2;
 const questionMs = 7 * 24 * 3_600_000;
@@ -77,7 +80,14 @@ export function acp(options: AcpOptions): Agent {
       letGo(found);
     }
     await found?.stopping;
-    if (found !== undefined && found.link.over() === null) return found;
+    if (found !== undefined && found.link.over() === null) {
+      if (!(await isTakenBack(found, job))) return found;
+      const { link } = found;
+      const { history } = await pastOf(job);
+      const fresh: Place = { ...nowhere, link, session: await link.newSession(), entered: { type: "new", history } };
+      places.set(job.session, fresh);
+      return fresh;
+    }
     const place = { ...(await enter(job)), spent: found?.spent ?? null };
     places.set(job.session, place);
     return place;
@@ -86,17 +96,19 @@ export function acp(options: AcpOptions): Agent {
   async function enter(job: AgentJob): Promise<Place> {
     const link = await program.link();
     const { session, history, missed } = await pastOf(job);
-    const place = { link, work: null, stopping: null, delivered: null, spent: null, followUp: null };
     if (session !== null && link.can.load && (dead.get(session) ?? 0) < loadsMax) {
       const told = replay();
       // Counted before, because an agent may die of it.
       dead.set(session, (dead.get(session) ?? 0) + 1);
       if (await link.loadSession(session, (update) => told.take(update))) {
         dead.delete(session);
-        return { ...place, session, entered: { type: "loaded", lastUser: told.lastUser(), missed } };
+        const lastUser = told.lastUser();
+        if (stepsIn(job.journal) > 0 || !remembersMore(lastUser, history)) {
+          return { ...nowhere, link, session, entered: { type: "loaded", lastUser, missed } };
+        }
       }
     }
-    return { ...place, session: await link.newSession(), entered: { type: "new", history } };
+    return { ...nowhere, link, session: await link.newSession(), entered: { type: "new", history } };
   }
 
   async function begin(place: Place, job: AgentJob): Promise<Work> {
@@ -108,6 +120,7 @@ export function acp(options: AcpOptions): Agent {
     const unused = unusedDecision(journal);
     place.entered = { type: "there" };
     place.delivered = turn;
+    place.last = turn;
     place.work = startWork({
       link: place.link,
       session: place.session,
@@ -221,6 +234,14 @@ export function acp(options: AcpOptions): Agent {
   };
 }
 
+const nowhere = { work: null, stopping: null, delivered: null, last: null, spent: null, followUp: null };
+
+/** A new turn, and the one before it is not in the conversation any more: the agent must not remember it either. */
+async function isTakenBack({ last }: Place, job: AgentJob): Promise<boolean> {
+  if (last === null || last === job.turn || stepsIn(job.journal) > 0) return false;
+  return !(await job.history(historyMax)).some((message) => message.turn === last);
+}
+
 /** The user's answer to what was asked last goes to whom it belongs. */
 function passAnswer(place: Place, work: Work, job: AgentJob): void {
   const { asked } = work;
@@ -255,18 +276,6 @@ function said(place: Place, text: string, tools: AcpData["acp"]["tools"], final:
 
 function inAWeek(job: AgentJob): Instant {
   return later(job.now(), questionMs);
-}
-
-/** Long texts are shown less often: each preview is the whole of it. */
-function drafts(job: AgentJob): (work: Work) => void {
-  const before = saidIn(job.journal);
-  let shownAt = Number.NEGATIVE_INFINITY;
-  return ({ progress }) => {
-    const length = before.length + progress.text.length;
-    if (performance.now() - shownAt < length / 200) return;
-    shownAt = performance.now();
-    job.draft([before, progress.text, toolLines(progress.tools.values())].filter((part) => part !== "").join("\n\n"));
-  };
 }
 
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -65,4 +65,13 @@ test("of a session that is told again, the last message of the user is kept whol
   for (const update of [user("first"), chunk("yes"), user("sec"), user("ond"), begun("1", "x"), chunk("done")])
     told.take(update);
   assert.equal(told.lastUser(), "second");
+  // Two in a row, when the first was never answered.
+  for (const [messageId, text] of [
+    ["m3", "thi"],
+    ["m3", "rd"],
+    ["m4", "fourth"],
+  ] as const) {
+    told.take({ ...user(text), messageId });
+  }
+  assert.equal(told.lastUser(), "fourth");
 });

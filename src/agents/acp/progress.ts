@@ -101,11 +101,14 @@ export interface Replay {
 export function replay(): Replay {
   let last: string | null = null;
   let isOpen = false;
+  let id: unknown;
   return {
     take(update) {
-      const { sessionUpdate, content } = record(update);
+      const { sessionUpdate, content, messageId } = record(update);
       const { text } = record(content);
       if (sessionUpdate === "user_message_chunk" && typeof text === "string") {
+        isOpen &&= messageId === id;
+        id = messageId;
         last = isOpen ? `${last ?? ""}${text}`.slice(0, textMax) : text.slice(0, textMax);
         isOpen = true;
       } else if (sessionUpdate === "agent_message_chunk" || sessionUpdate === "tool_call") {

@@ -201,6 +201,8 @@ async function prompt(id: number | string | undefined, params: Params): Promise<
   try {
     const work = act(turn, found);
     const reason = await (message.startsWith("deaf") ? work : Promise.race([work, stop]));
+    session.told.push({ role: "agent", text: "(what it said)" });
+    keep(sessionId, session);
     send({ id, result: { stopReason: stopped ? "cancelled" : (reason ?? "end_turn") } });
   } catch (error) {
     send({ id, error: { code: -32_603, message: "Internal error", data: { details: String(error) } } });

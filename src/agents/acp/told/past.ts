@@ -18,7 +18,9 @@ const turnsMax = 20;
 
 export async function pastOf(job: AgentJob): Promise<Past> {
   const all = await job.history(messagesMax);
-  const history = all.filter((message) => message.turn !== job.turn && message.key !== job.input.key);
+  // What waits behind this turn is in the transcript too, and no news yet.
+  const own = all.findIndex((message) => message.turn === job.turn || message.key === job.input.key);
+  const history = own === -1 ? all : all.slice(0, own);
   const here = sessionIn(job.journal);
   if (here !== null) return { session: here, history, missed: [] };
   const turns = [...new Set(history.toReversed().flatMap(({ turn }) => turn ?? []))].slice(0, turnsMax);

@@ -42,9 +42,25 @@ export function promptFor({ input, journal, entered, delivered }: Asked): Prompt
   }
 }
 
+/**
+ * Whether the agent remembers what our record does not have any more, because it was taken back: the last it was told is
+ * none of the messages that are left. What cannot be told from a note of ours is let pass.
+ */
+export function remembersMore(lastUser: string | null, history: readonly Message[]): boolean {
+  if (lastUser === null || isNote(lastUser)) return false;
+  return !history.some(({ role, text }) => role === "user" && text.trim() !== "" && isSame(lastUser, text));
+}
+
 /** Whether the last thing it was told is this message, or a note of ours about it. */
 function isSame(told: string | null, message: string): boolean {
   if (told === null) return false;
-  const plain = (text: string) => text.replace(/\s+/g, " ").trim();
-  return plain(told).startsWith(noteBegin) || plain(told).includes(plain(message).slice(0, 2_000));
+  return isNote(told) || plain(told).includes(plain(message).slice(0, 2_000));
+}
+
+function isNote(told: string): boolean {
+  return plain(told).startsWith(noteBegin);
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }
