@@ -39,4 +39,9 @@ export interface Tool {
   run(input: unknown, context: ToolContext): Promise<ToolResult>;
   /** For `checkable` only: what became of a call cut short by a death; null when it did not happen. */
   check?(input: unknown, context: ToolContext): Promise<ToolResult | null>;
+  /**
+   * For `checkable` only: the turn of a call that was begun has ended without it, and nobody wants its result any more.
+   * Whatever still goes on under the key is to be ended. May be called more than once, also for what has ended long ago.
+   */
+  drop?(input: unknown, context: ToolContext): Promise<void>;
 }
