@@ -187,6 +187,35 @@ test("a transcript that is longer than what is read is summarised, however small
   assert.doesNotMatch(fake.requests[1]?.seen.messages.map(({ text }) => text).join("\n") ?? "", /word 2\b/);
 });
 
+test("a fallback with a smaller window is not sent what it cannot read", async (t) => {
+  const { fake, step } = await stage(t, ({ seen }) =>
+    seen.model === "tiny" ? { text: "Short." } : { status: 503, body: openaiError("busy", "server_error") },
+  );
+  const { step: both } = await stage(t, () => ({ text: "" }), {
+    model: "openai/gpt-5",
+    fallback: ["ollama/tiny"],
+    providers: {
+      openai: { keys: ["k"], baseUrl: fake.baseUrl("openai") },
+      ollama: { keys: [], baseUrl: fake.baseUrl("openai") },
+    },
+  });
+  const history = Array.from({ length: 40 }, (_, n) => {
+    const turn = turnId(`old ${n}`);
+    const text = "words ".repeat(350);
+    return { key: `old ${n}`, session: sessionId("s1"), turn, role: "user", text, at: at(n), n: n + 1 } as const;
+  });
+  const given = await both([], { history: async () => history });
+  assert.equal(given.type, "compacted", JSON.stringify(given));
+  assert.deepEqual(
+    fake.requests.map(({ seen }) => [seen.model, isSummary(seen.system)]),
+    [
+      ["gpt-5", false],
+      ["tiny", true],
+    ],
+  );
+  assert.equal((await step()).type, "failed");
+});
+
 describe("the steps a turn may have", () => {
   test("the last one is an answer without tools", async (t) => {
     let n = 0;

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Entry } from "../../../core/journal.ts";
+import type { Gathered } from "../context/gather.ts";
+import type { Layout } from "../context/request.ts";
 import type { Message } from "../context/turn.ts";
+import type { ModelOptions } from "../options.ts";
+import { planFor } from "./compact.ts";
 import { planCompaction, targetOf, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
@@ -88,6 +92,31 @@ describe("which part is summarised", () => {
     assert.deepEqual(
       [0, 1, 2].map((tries) => targetOf(10_000, tries)),
       [4_500, 2_250, 1_125],
+    );
+  });
+
+  test("so often and no further", () => {
+    const compacted: Entry = { type: "compacted", summary: "", entries: 0, upTo: 0 };
+    const gathered = { summary: null, before: 20, full: false } as unknown as Gathered;
+    const layout = {
+      earlier: [earlier(2, 50_000)],
+      steps: [],
+      fixedTokens: 10,
+      tokens: 50_000,
+      ratio: 1,
+    } as unknown as Layout;
+    const full = { model: "openai/x", gathered, layout, why: "", refused: true };
+    const options = { model: "openai/x" } as unknown as ModelOptions;
+    const plans = [0, 3, 4, 9].map((times) =>
+      planFor(
+        full,
+        options,
+        Array.from({ length: times }, () => compacted),
+      ),
+    );
+    assert.deepEqual(
+      plans.map((one) => one !== null),
+      [true, true, false, false],
     );
   });
 
