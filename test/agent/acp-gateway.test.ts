@@ -98,3 +98,26 @@ test(
     assert.equal(lines("starts").length, 1);
   },
 );
+
+test("what the user takes back, the agent does not know of any more", limit, async (t) => {
+  const { lines, start } = stage(t);
+  const { client: own } = await start();
+  for (const [id, text] of [
+    ["m1", "my name is Ann"],
+    ["m2", "my name is Bob"],
+  ] as const) {
+    await own.send("c", id, text);
+    await answerTo(own, "c", id);
+  }
+  await own.send("c", "m3", "/undo");
+  await own.send("c", "m4", "who am I?");
+  await answerTo(own, "c", "m4");
+  const prompts = lines("prompts").map(
+    (line) => JSON.parse(line) as { readonly session: string; readonly text: string },
+  );
+  assert.equal(prompts.length, 3);
+  assert.equal(prompts[0]?.session, prompts[1]?.session);
+  assert.notEqual(prompts[2]?.session, prompts[1]?.session);
+  assert.match(prompts[2]?.text ?? "", /my name is Ann[^]*who am I\?$/);
+  assert.ok(!prompts[2]?.text.includes("Bob"));
+});
