@@ -10,6 +10,7 @@ import { measureHistory } from "./history.ts";
 import { measureLatency } from "./latency.ts";
 import { measureMemory, measureRecovery, measureStart, measureStop } from "./life.ts";
 import { program } from "./process.ts";
+import { measureCrowd, measureGrowth, measureModel } from "./model.ts";
 import { measureSnapshot } from "./snapshot.ts";
 import { measureBackAgain, measureBusyStop, measureMarks, measureStopCommand } from "./stops.ts";
 import { measureTurns } from "./turns.ts";
@@ -141,7 +142,45 @@ async function history(): Promise<void> {
   });
 }
 
-const groups = { turns, start, life, history };
+/** With a model that answers at once. */
+async function model(): Promise<void> {
+  const found = await measureModel();
+  await time("message accepted → model request on the wire, p50", 15, Promise.resolve({ ms: found.toWireMs }));
+  await time("end of the model's answer → reply at the client, p50", 10, Promise.resolve({ ms: found.toReplyMs }));
+  const ratio = found.firstMs / found.laterMs;
+  add({
+    what: "first turn after a start beside a later one",
+    figure: `${ms(found.firstMs)} = ${ratio.toFixed(1)} × ${ms(found.laterMs)} (right at ready: ${ms(found.atOnceMs)})`,
+    bar: "≤ 3 ×",
+    holds: ratio <= 3,
+    raw: found,
+  });
+  add({
+    what: "fixed part of a request, all tools",
+    figure: `${(found.fixedBytes / 1_000).toFixed(1)} kB`,
+    bar: "≤ 12 kB",
+    holds: found.fixedBytes <= 12_000,
+    raw: found.fixedBytes,
+  });
+  const crowd = await measureCrowd();
+  add({
+    what: "turns/s, 50 chats of 10 turns",
+    figure: crowd.perSecond.toFixed(0),
+    bar: "≥ 100",
+    holds: crowd.perSecond >= 100,
+    raw: crowd,
+  });
+  const grown = await measureGrowth();
+  add({
+    what: "memory after 1,000 turns in 100 sessions",
+    figure: `${grown.after.toFixed(0)} MB, ${grown.more.toFixed(0)} MB more than idle (${grown.idle.toFixed(0)} MB)`,
+    bar: "≤ 30 MB more",
+    holds: grown.more <= 30,
+    raw: grown,
+  });
+}
+
+const groups = { turns, start, life, history, model };
 const unknown = values.only?.filter((name) => !Object.hasOwn(groups, name)) ?? [];
 if (unknown.length > 0) {
   console.error(`There is no group ${unknown.join(", ")}; there are ${Object.keys(groups).join(", ")}.`);

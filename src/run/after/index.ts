@@ -2,11 +2,13 @@
 // go, and its owner is told what is wrong with the service, how the last life died, and when safe mode can be left.
 // Loaded only then. Each of these may fail, and nothing depends on it.
 
+import { flushCompileCache } from "node:module";
 import { sentenceOf } from "../../core/fault.ts";
 import { homesOf } from "../../core/notice.ts";
 import type { Boot } from "../../core/recovery.ts";
 import { tellHomes } from "./back.ts";
 import { sweepDrafts } from "./drafts.ts";
+import { restAfterWork } from "./rest.ts";
 import { configHash, platformSettings } from "../parts.ts";
 import type { Ready } from "../ready.ts";
 
@@ -27,9 +29,15 @@ export async function afterwards(parts: Ready): Promise<void> {
   await attempt("files and wishes of the operator are loaded when they come", async () => {
     await Promise.all([import("../../stores/blobs/index.ts"), import("../../engine/asked/operator.ts")]);
   });
+  restAfterWork(gate);
   const { safeMode } = gate.status();
   // The first turn need not wait for what can be loaded now.
-  if (!safeMode) void attempt("the agent could not be loaded yet", () => parts.agent.warm());
+  if (!safeMode)
+    void attempt("the agent could not be loaded yet", async () => {
+      await parts.agent.warm();
+      // Compiled code is kept, so that the next start has it sooner.
+      flushCompileCache();
+    });
   if (safeMode) watchConfig(parts);
   // In safe mode nothing is sent; the next start finds the note again.
   else await tellHomes(paths.restartPending, homesOf(platformSettings(config)), gate, world);

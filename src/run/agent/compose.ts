@@ -72,6 +72,8 @@ async function preload({ agent }: Config): Promise<void> {
   const names = [settings.model, ...settings.fallback].map(parseModel);
   await Promise.all([
     import("../../agents/model/step/step.ts"),
+    // The runtime loads its own client with the first request, which this is: one that goes nowhere.
+    fetch("data:,"),
     import("../../host/jobs/stopping.ts"),
     ...names.map((name) => (name === null ? null : openModel(settings, name, null))),
   ]);
