@@ -27,12 +27,18 @@ const recoveryCommits = 2;
 
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
+/** What the writer makes is gone with its commit; more room would only be filled with what nobody needs any more. */
+const maxYoungGenerationSizeMb = 4;
+
 /**
  * Commits go through the thread as soon as it stands. Until then they are made here and now: starting a thread takes
  * longer than opening the store and taking over what a dead gateway left, and nothing else is going on yet.
  */
 export function openThreadDesk(db: DatabaseSync, file: string): Desk {
-  const worker = new Worker(writerUrl(), { workerData: { everturnStore: file } });
+  const worker = new Worker(writerUrl(), {
+    workerData: { everturnStore: file },
+    resourceLimits: { maxYoungGenerationSizeMb },
+  });
   const here = openInlineDesk(db, file);
   const waiting: Waiting[] = [];
   const closed = Promise.withResolvers<void>();
