@@ -245,6 +245,24 @@ describe("fallbacks", () => {
     assert.equal(said(await step()).text, "from the other");
   });
 
+  test("too many requests to a model do not keep another of its provider from answering", async (t) => {
+    const body = openaiError("Rate limit reached for fake-model", "requests", "rate_limit_exceeded");
+    const { step, fake } = await stage(
+      t,
+      ({ seen }) =>
+        seen.model === "fake-model"
+          ? { status: 429, body, headers: { "retry-after": "9" } }
+          : { text: "from the small" },
+      { fallback: ["openai/small"] },
+    );
+    assert.equal(said(await step()).text, "from the small");
+    assert.equal(said(await step()).text, "from the small");
+    assert.deepEqual(
+      fake.requests.map(({ seen }) => seen.model),
+      ["fake-model", "small", "small"],
+    );
+  });
+
   test("when all fail, it is told of each, and asked of each once", async (t) => {
     const { step, fake } = await stage(t, () => ({ status: 500, body: "" }), { fallback: ["openai/b", "openai/c"] });
     const given = failed(await step());

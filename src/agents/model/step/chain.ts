@@ -70,13 +70,13 @@ async function askModel(
   const { request, estimated, tooLong } = requestFor(model);
   if (tooLong !== null) return { type: "too-long", model, failure: tooLong };
 
-  const pick = keys.pick(provider, accessOf(options, provider).keys, job.now());
+  const pick = keys.pick(name, accessOf(options, provider).keys, job.now());
   const tried: Failure[] = [];
   for (const key of pick.keys) {
     const sent = toolless.has(model) ? withoutTools(request) : request;
     const given = hidden(await attempt(options, name, key, sent, where, job, signal), options.hide);
     if (!isFailure(given)) {
-      keys.works(provider, key);
+      keys.works(name, key);
       const usage = usageOf(model, given.usage, options.prices, given.metadata);
       return { type: "answered", answer: { collected: given, model, usage, estimated } };
     }
@@ -86,7 +86,7 @@ async function askModel(
       return askModel(caller, model, requestFor, job, signal);
     }
     tried.push(given.kind === "unknown-model" ? await suggested(options, name, key, given, signal) : given);
-    keys.rest(provider, key, given, job.now());
+    keys.rest(name, key, given, job.now());
     if (given.next !== "next-key") break;
   }
   // What may pass by itself counts more than what may not: some key will answer then.
