@@ -304,6 +304,28 @@ table(
       ],
       gives: goesOn("1", "once", callAsked("1", "q2", { bound: "b2" }), answered("q2", "deny")),
     },
+    ...(["keyed", "checkable"] as const).flatMap((effect): NextCase[] => {
+      const cut = [said("", [call("1", effect)]), callAsked("1", "q1"), yes, begun("1", effect), resumed];
+      const ask = callAsked("1", "q2", { bound: "b2" });
+      const again = answered("q2", "approve");
+      return [
+        {
+          name: `${effect}, begun, then asked about again → wait`,
+          journal: [...cut, ask],
+          gives: { type: "wait", question: "q2" },
+        },
+        {
+          name: `${effect}, begun, asked about again, answered → goes on with it`,
+          journal: [...cut, ask, again],
+          gives: goesOn("1", effect, ask, again),
+        },
+        {
+          name: `${effect}, begun, asked about again, begun again → by its effect`,
+          journal: [...cut, ask, again, begun("1", effect)],
+          gives: afterDeath[effect],
+        },
+      ];
+    }),
     {
       name: "the answer to another question is none",
       journal: [said("", [call("1", "once")]), callAsked("1", "q2"), yes],
@@ -361,6 +383,12 @@ table(
     { name: "not begun", journal: [said("", [call("1", "once")])], gives: [["1", null]] },
     { name: "begun", journal: [said("", [call("1", "once")]), begun("1", "once")], gives: [["1", "once"]] },
     { name: "asked about", journal: [said("", [call("1", "once")]), callAsked("1", "q1"), yes], gives: [["1", null]] },
+    ...(["keyed", "checkable"] as const).map((effect) => ({
+      name: `begun, then asked about again, ${effect}`,
+      journal: [said("", [call("1", effect)]), begun("1", effect), resumed, callAsked("1", "q1"), yes],
+      // Nobody can look whether a keyed one happened.
+      gives: [["1", effect === "keyed" ? effect : null]] as const,
+    })),
     {
       name: "some ended",
       journal: [middle, ended("1"), begun("2", "once")],

@@ -82,6 +82,7 @@ export type Entry =
   | { readonly type: "joined"; readonly message: Inbound }
   | { readonly type: "resumed"; readonly attempt: number; readonly reason?: ResumeReason };
 
+type Begun = Extract<Entry, { type: "tool-begun" }>;
 export type Answered = Extract<Entry, { type: "answered" }>;
 
 /** How a call is taken up: for the first time, again under the same key, or by asking whether it happened. */
@@ -119,13 +120,13 @@ export function decideNext(
   const [first] = open;
   if (first === undefined) return last.final ? { type: "finish", text: last.text } : { type: "step" };
 
-  const begun = since.find((entry) => entry.type === "tool-begun" && entry.call === first.call);
-  if (begun?.type === "tool-begun" && !begunHere.has(first.call)) {
+  const asked = lastAsked(since, first.call);
+  const begun = begunSince(since, first.call, asked);
+  if (begun !== undefined && !begunHere.has(first.call)) {
     if (begun.effect === "once") return { type: "give-up", call: first };
     return { type: "call", calls: [{ call: first, mode: begun.effect === "checkable" ? "check" : "again" }] };
   }
   if (begun !== undefined) return { type: "call", calls: [{ call: first, mode: "first" }] };
-  const asked = lastAsked(since, first.call);
   if (asked !== undefined) return afterAsking(since, first, asked);
   if (effectOf(first.tool) !== "pure") return { type: "call", calls: [{ call: first, mode: "first" }] };
   const isFree = (call: ToolCall) => effectOf(call.tool) === "pure" && lastAsked(since, call.call) === undefined;
@@ -136,6 +137,17 @@ export function decideNext(
 /** A call may be asked about more than once, when it changed meanwhile; only the latest question counts. */
 function lastAsked(since: readonly Entry[], call: string): CallAsked | undefined {
   return since.findLast((entry): entry is CallAsked => entry.type === "call-asked" && entry.call === call);
+}
+
+/** Its intent. One that it was asked about afterwards had not happened, and counts no longer. */
+function begunSince(since: readonly Entry[], call: string, asked: CallAsked | undefined): Begun | undefined {
+  const from = asked === undefined ? 0 : since.lastIndexOf(asked);
+  return since.slice(from).find((entry): entry is Begun => entry.type === "tool-begun" && entry.call === call);
+}
+
+/** What its user was last asked about a call of the last step; undefined where it was simply made. */
+export function askedAbout(journal: readonly Entry[], call: string): CallAsked | undefined {
+  return lastAsked(journal.slice(lastStep(journal) + 1), call);
 }
 
 function afterAsking(since: readonly Entry[], call: ToolCall, asked: CallAsked): NextAction {
@@ -154,8 +166,11 @@ export function dangling(
   if (last?.type !== "said") return [];
   const since = journal.slice(at + 1);
   return openCalls(since, last.calls).map((call) => {
-    const begun = since.find((entry) => entry.type === "tool-begun" && entry.call === call.call);
-    return { call, effect: begun?.type === "tool-begun" ? begun.effect : null };
+    const begun = begunSince(since, call.call, undefined);
+    // Asked about again, it had not happened; only of what takes a key nobody looked whether it had.
+    const isBegun =
+      begun?.effect === "keyed" || begunSince(since, call.call, lastAsked(since, call.call)) !== undefined;
+    return { call, effect: isBegun ? (begun?.effect ?? null) : null };
   });
 }
 

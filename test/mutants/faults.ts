@@ -225,10 +225,24 @@ export const mutants: readonly Mutant[] = [
   {
     name: "always counts before what it is for was looked at again",
     file: "src/engine/turns/calls/calls.ts",
-    find: "if (!isSame) return hold(call, verdict, true);",
+    find: 'if (verdict.type !== "run" && !isAsShown(verdict, asked)) return hold(call, verdict, true);',
     replace:
-      'if (!isSame) { await book.record([], [{ put: "rule", rule: { id: asked.question, tool: call.tool, subject: asked.subject ?? "", by: "", at: parts.world.now() } }]); return hold(call, verdict, true); }',
+      'if (verdict.type !== "run" && !isAsShown(verdict, asked)) { await book.record([], [{ put: "rule", rule: { id: asked.question, tool: call.tool, subject: asked.subject ?? "", by: "", at: parts.world.now() } }]); return hold(call, verdict, true); }',
     by: "turns/leave",
+  },
+  {
+    name: "leave holds for whatever is there after a crash",
+    file: "src/engine/turns/calls/calls.ts",
+    find: 'if (verdict.type === "run" || isAsShown(verdict, asked)) return run(',
+    replace: 'if (verdict.type === "run" || asked !== undefined) return run(',
+    by: "turns/again",
+  },
+  {
+    name: "an intent counts although it was asked about afterwards",
+    file: "src/core/journal.ts",
+    find: "const from = asked === undefined ? 0 : since.lastIndexOf(asked);",
+    replace: "const from = 0;",
+    by: "turns/again",
   },
   {
     name: "an older question about a call counts",

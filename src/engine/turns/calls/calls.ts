@@ -1,7 +1,7 @@
 // The calls of a step: judged, asked about where need be, begun, run and ended. The intent of a call is stored only when
 // it may be made, and before it is made; its result together with what the tool wished for.
 
-import { approvalText, choicesFor, readDecision } from "../../../core/asked/asking.ts";
+import { approvalText, choicesFor, readDecision, subjectOffered } from "../../../core/asked/asking.ts";
 import { questionId } from "../../../core/asked/late.ts";
 import type { Verdict } from "../../../core/approval.ts";
 import type { Change } from "../../../core/change.ts";
@@ -14,6 +14,7 @@ import {
   type ToolCall,
   type ToolEffect,
   type ToolResult,
+  askedAbout,
   dangling,
   decideNext,
   lastStep,
@@ -96,14 +97,19 @@ export function calls(work: Work): Calls {
     }
   }
 
-  async function run(taken: readonly Taken[]): Promise<true> {
+  async function run(taken: readonly Taken[]): Promise<boolean> {
     const shown = shownWhile(work.preview, journal, taken);
+    let notDone: ToolCall | null = null;
     for (const { call } of taken) inHand.set(call.call, null);
     const made = await Promise.all(
       taken.map(async ({ call, mode }): Promise<Done[]> => {
         const result = await runCall(parts, running, call, mode, keyOf(call), (text) => shown.tell(call, text));
         shown.ended(call);
-        if (result === "aborted") return [];
+        if (result === "not-done") {
+          inHand.delete(call.call);
+          notDone = call;
+        }
+        if (typeof result === "string") return [];
         inHand.set(call.call, result);
         return [{ call, result }];
       }),
@@ -112,21 +118,39 @@ export function calls(work: Work): Calls {
     // Of a turn that was ended from outside, the end tells what became of its calls.
     if (signal.aborted && interruptionOf(signal).why !== "shutdown") return true;
     if (done.length > 0) await endCalls(done);
-    return true;
+    return notDone === null || signal.aborted ? true : again(notDone);
   }
 
-  async function begin(taken: readonly Taken[], more: readonly Change[] = []): Promise<true> {
+  /**
+   * A call whose intent is from another life is made now. Leave that was given then holds for what was shown then, and
+   * where none was needed, none may be needed now.
+   */
+  async function again(call: ToolCall): Promise<boolean> {
+    const asked = askedAbout(journal, call.call);
+    const verdict = await vetByRules(parts, running, call, journal);
+    if (verdict === "aborted") return true;
+    if (verdict.type === "run" || isAsShown(verdict, asked)) return run([{ call, mode: "again" }]);
+    return hold(call, verdict, asked !== undefined);
+  }
+
+  async function begin(taken: readonly Taken[], more: readonly Change[] = []): Promise<boolean> {
     const entries = taken.flatMap(({ call }) => intent(call));
     if (entries.length > 0 || more.length > 0) await book.record(entries, more);
     return run(taken);
   }
 
+  /** It may have happened all the same where an earlier life had begun it and nobody can look. */
+  async function notMade(call: ToolCall, why: string): Promise<true> {
+    const before = dangling(journal).find((one) => one.call.call === call.call)?.effect;
+    const unsure = `an earlier attempt was cut short, so nobody knows whether it happened; it was not made again: ${why}`;
+    const result: ToolResult = before === "keyed" ? { type: "unknown", why: unsure } : { type: "failed", why };
+    await endCalls([{ call, result }]);
+    return true;
+  }
+
   /** A call that may not simply be made. */
   async function hold(call: ToolCall, verdict: Exclude<Verdict, { type: "run" }>, changed: boolean): Promise<boolean> {
-    if (verdict.type === "refuse") {
-      await endCalls([{ call, result: { type: "failed", why: parts.hide(verdict.why) } }]);
-      return true;
-    }
+    if (verdict.type === "refuse") return notMade(call, parts.hide(verdict.why));
     const named = {
       type: "call-asked",
       question: questionId(running.turn.id, journal.length),
@@ -137,8 +161,9 @@ export function calls(work: Work): Calls {
       const text = parts.hide(verdict.text);
       return ask(work, { ...named, kind: "question", text, choices, bound: "", subject: null }, until);
     }
-    const { bound, subject } = verdict;
-    const text = parts.hide(approvalText(call.tool, verdict, changed));
+    const { bound } = verdict;
+    const subject = subjectOffered(verdict);
+    const text = parts.hide(approvalText(call.tool, verdict, changed, running.turn.id));
     const asked: CallAsked = { ...named, kind: "approval", text, choices: choicesFor(subject), bound, subject };
     return ask(work, asked, later(parts.world.now(), limits.approvalMs));
   }
@@ -147,8 +172,7 @@ export function calls(work: Work): Calls {
   async function allowed({ call, asked, answer }: AnsweredCall, always: boolean): Promise<boolean> {
     const verdict = await vet(parts, running, call, journal);
     if (verdict === "aborted") return true;
-    const isSame = verdict.type === "run" || (verdict.type === "approve" && verdict.bound === asked.bound);
-    if (!isSame) return hold(call, verdict, true);
+    if (verdict.type !== "run" && !isAsShown(verdict, asked)) return hold(call, verdict, true);
     const { subject, question: id } = asked;
     const by = answer.by ?? "somebody";
     const rule = { id, tool: call.tool, subject: subject ?? "", by, at: parts.world.now() };
@@ -169,7 +193,8 @@ export function calls(work: Work): Calls {
     },
     async make(taken) {
       const [first] = taken;
-      if (first === undefined || first.mode !== "first" || begunHere.has(first.call.call)) return run(taken);
+      if (first === undefined || first.mode === "check" || begunHere.has(first.call.call)) return run(taken);
+      if (first.mode === "again") return again(first.call);
       const verdicts = await Promise.all(taken.map(({ call }) => verdictOn(call)));
       const held = verdicts.findIndex((verdict) => verdict === "aborted" || verdict.type !== "run");
       const verdict = verdicts[0];
@@ -185,8 +210,7 @@ export function calls(work: Work): Calls {
       }
       const decision = readDecision(answer.choice);
       if (decision.type === "approve" || decision.type === "always") return allowed(next, decision.type === "always");
-      await endCalls([{ call, result: { type: "failed", why: deniedText(decision) } }]);
-      return true;
+      return notMade(call, deniedText(decision));
     },
     async giveUp(call) {
       const why = "the gateway died while this ran, so nobody knows whether it happened";
@@ -204,6 +228,11 @@ export function calls(work: Work): Calls {
       };
     },
   };
+}
+
+/** What would be done now is what its user was last shown. */
+function isAsShown(verdict: Verdict, asked: CallAsked | undefined): boolean {
+  return verdict.type === "approve" && verdict.bound === asked?.bound;
 }
 
 function deniedText(decision: { readonly type: "deny"; readonly words: string } | { readonly type: "nobody" }): string {

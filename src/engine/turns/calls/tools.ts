@@ -12,7 +12,12 @@ import { type Parts, toolNamed } from "../../parts.ts";
 import { checkedResult } from "../checked.ts";
 import type { Running } from "../run.ts";
 
-/** `aborted`: the turn is broken off; whatever the tool still does is taken up by the next attempt. */
+/**
+ * `aborted`: the turn is broken off; whatever the tool still does is taken up by the next attempt. `not-done`: it was
+ * looked whether it had happened, and it had not.
+ */
+export type Outcome = ToolResult | "aborted" | "not-done";
+
 export async function runCall(
   parts: Parts,
   running: Running,
@@ -20,7 +25,7 @@ export async function runCall(
   mode: CallMode,
   key: string,
   tell: (progress: string) => void,
-): Promise<ToolResult | "aborted"> {
+): Promise<Outcome> {
   const tool = toolNamed(parts.agent, call.tool);
   if (tool === null) return { type: "failed", why: `there is no tool named ${call.tool}` };
   const stop = running.abort.signal;
@@ -50,16 +55,16 @@ export async function runCall(
   };
   const result = await Promise.race([work(tool, call, mode, context), limit()]);
   own.abort(over);
-  return result === "aborted" ? result : (hideDeep(parts.hide, result) as ToolResult);
+  return typeof result === "string" ? result : (hideDeep(parts.hide, result) as ToolResult);
 }
 
-async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<ToolResult | "aborted"> {
+async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<Outcome> {
   try {
     if (mode === "check") {
       const found = await tool.check?.(call.input, context);
-      if (found) return checkedResult(found);
       if (found === undefined)
         return { type: "unknown", why: "the gateway died while this ran and it cannot be checked" };
+      return found === null ? "not-done" : checkedResult(found);
     }
     return checkedResult(await tool.run(call.input, context));
   } catch (error) {
