@@ -3,6 +3,7 @@
 // where it can load it, else from our record. One program serves all conversations.
 
 import { type Instant, type SessionId, type TurnId, later } from "../../core/ids.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Agent, AgentJob, Step } from "../../ports/agent.ts";
 import { blocksOf, filesOf } from "./told/blocks.ts";
 import { choicesOf, chosen } from "./choices.ts";
@@ -276,16 +277,4 @@ function said(place: Place, text: string, tools: AcpData["acp"]["tools"], final:
 
 function inAWeek(job: AgentJob): Instant {
   return later(job.now(), questionMs);
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -1,6 +1,7 @@
 // The agent that asks a language model, one call a step. Everything heavy is loaded at the first step; until then it knows
 // its tools and the names of its models. It keeps nothing that matters: which keys rest, and what was written to a file.
 
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { ModelOptions } from "./options.ts";
@@ -41,7 +42,8 @@ export function model(options: ModelOptions): Agent {
     },
     async step(job, signal) {
       signal.throwIfAborted();
-      const step = await untilAborted(loaded(), signal);
+      // Servers of tools may take long to answer; whoever is told to stop does not wait for them.
+      const step = await orAborted(loaded(), signal);
       return step(job, signal);
     },
     close: async () => undefined,
@@ -51,16 +53,4 @@ export function model(options: ModelOptions): Agent {
 async function load(options: ModelOptions): Promise<Stepper> {
   const [{ stepper }] = await Promise.all([import("./step/step.ts"), options.ready?.()]);
   return stepper(options);
-}
-
-/** Servers of tools may take long to answer; whoever is told to stop does not wait for them. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const stopped = Promise.withResolvers<never>();
-  const stop = (): void => stopped.reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work, stopped.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

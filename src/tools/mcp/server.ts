@@ -2,6 +2,7 @@
 // at once when a call needs it. What it listed last stays known while it is away.
 
 import { sentenceOf } from "../../core/fault.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Connection, Listed } from "./connection.ts";
 import type { McpOptions, McpPace, McpServer, McpStatus } from "./options.ts";
 
@@ -116,18 +117,6 @@ async function orAfter(work: Promise<void>, ms: number): Promise<void> {
   const timer = setTimeout(resolve, ms);
   await Promise.race([work, promise]);
   clearTimeout(timer);
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** What a server says of its failure may repeat what it was given. */

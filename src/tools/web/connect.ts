@@ -6,6 +6,7 @@ import http from "node:http";
 import https from "node:https";
 import { type LookupFunction, isIP } from "node:net";
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 
 export type Connecting = {
   /** Whether an address may be connected to. */
@@ -25,7 +26,8 @@ const headers = {
 } as const;
 
 export async function request(url: URL, connecting: Connecting): Promise<http.IncomingMessage> {
-  const chosen = await inTime(addressesOf(url, connecting), connecting.signal);
+  // A look-up cannot be broken off; nobody waits for it any longer then.
+  const chosen = await orAborted(addressesOf(url, connecting), connecting.signal);
   const { request: send } = url.protocol === "https:" ? https : http;
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   // A connection of its own: one that is used again leads to wherever it was opened to.
@@ -61,19 +63,6 @@ async function addressesOf(url: URL, { mayConnect, resolve = all }: Connecting):
     );
   }
   return usable;
-}
-
-/** A look-up cannot be broken off; nobody waits for it any longer then. */
-async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason as Error);
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 async function resolved(
