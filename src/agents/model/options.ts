@@ -53,6 +53,8 @@ export type ModelOptions = {
   readonly hide: (text: string) => string;
   /** What the model is told of where it works. */
   readonly facts: Facts;
+  /** In the place of the runtime's own, by whoever only rehearses. */
+  readonly fetch?: typeof fetch | undefined;
   /** A model that sends nothing for so long has failed. */
   readonly silenceMs?: number | undefined;
 };

@@ -4,6 +4,7 @@
 import { mkdir } from "node:fs/promises";
 import { arch, homedir, release, type as systemName } from "node:os";
 import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { ModelOptions } from "../../agents/model/options.ts";
 import { parseModel } from "../../agents/model/providers/names.ts";
 import { openModel } from "../../agents/model/providers/open.ts";
 import { type Paths, besideStore } from "../../config/paths.ts";
@@ -40,7 +41,7 @@ async function composeModel(config: Config, paths: Paths, workspace: string, giv
   const { model } = await import("../../agents/model/index.ts");
   const own = ownTools(config, paths, workspace, given);
   const mcp = await openServers(config, paths, given);
-  const agent = model({
+  const options: ModelOptions = {
     ...modelSettings(config.agent),
     tools: () => (mcp === null ? own : [...own, ...mcp.tools()]),
     toolNamed: (name) => mcp?.toolNamed(name) ?? null,
@@ -48,10 +49,12 @@ async function composeModel(config: Config, paths: Paths, workspace: string, giv
     blobs: given.blobs,
     hide: given.hide,
     facts: { workspace, system: `${systemName()} ${release()}, ${arch()}` },
-  });
+  };
+  const agent = model(options);
   // The servers are started now, so that the first turn finds them; nobody waits for them here.
   void mcp?.ready();
   await preload(config);
+  void rehearse(options);
   return {
     ...agent,
     get tools() {
@@ -77,6 +80,16 @@ async function preload({ agent }: Config): Promise<void> {
     import("../../host/jobs/stopping.ts"),
     ...names.map((name) => (name === null ? null : openModel(settings, name, null))),
   ]);
+}
+
+async function rehearse(options: ModelOptions): Promise<void> {
+  try {
+    const { rehearseStep } = await import("./rehearsal.ts");
+    await rehearseStep(options);
+  } catch (error) {
+    // The first turn takes a little longer, and tells what is wrong where something is.
+    if (!(error instanceof Error)) throw error;
+  }
 }
 
 function ownTools(config: Config, paths: Paths, workspace: string, given: AgentGiven): readonly Tool[] {

@@ -9,13 +9,14 @@ import { type ModelName, accessOf, baseUrlOf, known } from "./names.ts";
 const noKey = "none";
 
 export async function openModel(
-  options: Pick<ModelOptions, "providers">,
+  options: Pick<ModelOptions, "providers" | "fetch">,
   { provider, name }: ModelName,
   key: string | null,
 ): Promise<LanguageModelV4> {
   const { headers = {} } = accessOf(options, provider);
   const baseURL = baseUrlOf(options, provider);
-  const settings = { baseURL, apiKey: key ?? noKey, headers: { ...headers } };
+  const through = options.fetch === undefined ? {} : { fetch: options.fetch };
+  const settings = { baseURL, apiKey: key ?? noKey, headers: { ...headers }, ...through };
   switch (known[provider].protocol) {
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
