@@ -4,6 +4,7 @@ import { findHome, pathsIn, type Paths } from "../config/paths.ts";
 import { systemInput } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { type Client, connectGateway } from "../control/client.ts";
+import { visibleJson } from "../core/asked/visible.ts";
 import type { Boot } from "../core/recovery.ts";
 import { checkGround } from "../host/place.ts";
 import type { Output } from "./print.ts";
@@ -87,7 +88,9 @@ export function reachGateway(context: Context): Client {
 /** JSON when it was asked for, else what `text` makes of it. */
 export function show<T>(context: Context, value: T, text: (value: T) => string): number {
   const { output, flags } = context;
-  output.out(flags["json"] === true ? JSON.stringify(value, null, output.tty ? 2 : undefined) : text(value));
+  output.out(
+    flags["json"] === true ? visibleJson(JSON.stringify(value, null, output.tty ? 2 : undefined)) : text(value),
+  );
   return 0;
 }
 

@@ -14,7 +14,10 @@ export type Verdict =
       readonly what: string;
       /** A digest of everything that would be done: arguments, folder, the script that would run. */
       readonly bound: string;
-      /** What "always" would allow; the same for the same thing. Null where it cannot be allowed for good. */
+      /**
+       * What "always" would allow from then on, in words that a user reads: "writing any content to /etc/hosts". The same
+       * for the same thing. Null where it cannot be allowed for good.
+       */
       readonly subject: string | null;
     }
   /** The call is a question to the user, and the answer its result. */

@@ -88,8 +88,11 @@ test("approvals are listed, given, refused and taken back by commands, also afte
   );
   const rules = JSON.parse((await type("approvals", "rules", "--json")).said) as { rules: { id: string }[] };
   const rule = rules.rules[0]?.id ?? "";
-  assert.match((await type("approvals", "rules")).said, /post_letter .* letters/);
-  assert.match((await type("approvals", "revoke", rule)).said, /"letters" \(post_letter\) is no longer allowed/);
+  assert.match((await type("approvals", "rules")).said, /post_letter .* posting any letter/);
+  assert.match(
+    (await type("approvals", "revoke", rule)).said,
+    /"posting any letter" \(post_letter\) is no longer allowed/,
+  );
   assert.equal((await type("approvals", "revoke", rule)).code, 1);
   await ask(of, "c4", "m1");
   assert.equal(await gateway.end(), 0);

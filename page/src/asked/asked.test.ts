@@ -58,8 +58,8 @@ for (const [fate, given, words] of standings) {
 }
 
 test("a card does without the line about commands, and loses nothing else", () => {
-  const text = "May I?\n\n```\nrm x\n\nAnswer /approve or /deny\n```";
-  assert.equal(cardText(`${text}\n\nAnswer /approve or /deny, or press a button. "always" too.`), text);
+  const text = 'May I?\n\n```\nrm x\n\nAnswer /approve or /deny\n```\n\n"always" also allows: `rm x`';
+  assert.equal(cardText(`${text}\n\nAnswer /approve or /deny, or press a button.`), text);
   assert.equal(cardText(text), text);
 });
 

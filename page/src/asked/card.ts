@@ -9,7 +9,7 @@ import { cardText, type Standing } from "./fates.ts";
 const labels: Readonly<Record<string, string>> = { approve: "Approve", always: "Always allow", deny: "Deny" };
 const hints: Readonly<Record<string, string>> = {
   approve: "Do it, this once",
-  always: "Do it, and the same from now on without asking; everturn approvals rules lists it",
+  always: "Do it, and from now on whatever is said above without asking; everturn approvals rules lists it",
   deny: "Do not do it",
 };
 

@@ -89,7 +89,7 @@ export function demoTools({ workspace, toolMs, restart }: Demo): readonly Tool[]
           why: "a letter cannot be called back",
           what,
           bound: nameOf(what),
-          subject: "letters",
+          subject: "posting any letter",
         };
       },
       async run(input, context) {

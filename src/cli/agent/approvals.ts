@@ -10,9 +10,10 @@ import type {
 } from "../../control/protocol.ts";
 import type { Client } from "../../control/client.ts";
 import type { ApprovalChoice } from "../../core/approval.ts";
+import { visible, visibleLine } from "../../core/asked/visible.ts";
 import { Fault } from "../../core/fault.ts";
 import { type Context, queryOf, reachGateway, show } from "../context.ts";
-import { oneLine, paint, plainText, table, when } from "../print.ts";
+import { oneLine, paint, table, when } from "../print.ts";
 import { pick } from "./pick.ts";
 
 export async function list(context: Context): Promise<number> {
@@ -41,9 +42,9 @@ export async function rules(context: Context): Promise<number> {
       one.tool,
       oneLine(one.by),
       when(one.at, context.now()),
-      oneLine(one.subject),
+      visibleLine(one.subject),
     ]);
-    return table(["RULE", "TOOL", "ALLOWED BY", "WHEN", "WHAT"], rows, context.output);
+    return table(["RULE", "TOOL", "ALLOWED BY", "WHEN", "ALLOWED"], rows, context.output);
   });
 }
 
@@ -53,7 +54,7 @@ export async function revoke(context: Context): Promise<number> {
   const rule = pick(context.given[0] ?? "", known, "rule");
   const id = rule?.id ?? context.given[0] ?? "";
   const reply = await client.post<DoneReply>(`/api/rules/${encodeURIComponent(id)}/revoke`);
-  const what = rule === null ? `Rule ${id}` : `"${oneLine(rule.subject)}" (${rule.tool})`;
+  const what = rule === null ? `Rule ${id}` : `"${visibleLine(rule.subject)}" (${rule.tool})`;
   return show(context, { ...reply, rule: id }, () => `${what} is no longer allowed without asking.`);
 }
 
@@ -85,7 +86,7 @@ async function openOnes(client: Client): Promise<readonly QuestionView[]> {
 function questionText(context: Context, one: QuestionView): string {
   const { output } = context;
   const facts = `${one.kind} at ${one.address}, until ${when(one.until, context.now())}`;
-  const choices = one.choices.length === 0 ? "" : `\n  [${one.choices.map(oneLine).join(" | ")}]`;
-  const text = plainText(one.text).replaceAll(/^/gm, "  ");
+  const choices = one.choices.length === 0 ? "" : `\n  [${one.choices.map(visibleLine).join(" | ")}]`;
+  const text = visible(one.text).replaceAll(/^/gm, "  ");
   return `${paint(output, "bold", one.id)}  ${paint(output, "dim", facts)}\n${text}${choices}`;
 }

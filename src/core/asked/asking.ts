@@ -1,6 +1,8 @@
 // The words in which a call asks for leave, and what its user's answer means. Pure.
 
 import { type ApprovalChoice, type Verdict, approvalChoices, readApproval } from "../approval.ts";
+import type { TurnId } from "../ids.ts";
+import { visible, visibleLine } from "./visible.ts";
 
 /** What the answer to an approval is. `nobody`: the time was over. */
 export type Decision =
@@ -37,6 +39,11 @@ export function readAnswer(typed: string, choices: readonly string[]): string | 
   return read === "always" && !choices.includes("always") ? "approve" : read;
 }
 
+/** What "always" would allow from then on, as it is kept; null where it is not offered: nobody allows what was not seen. */
+export function subjectOffered({ what, subject }: Asking): string | null {
+  return subject !== null && subject.length <= subjectMax && shownOf(what).left === 0 ? subject : null;
+}
+
 /** Rules need something to hold on to. */
 export function choicesFor(subject: string | null): readonly ApprovalChoice[] {
   return approvalChoices.filter((choice) => choice !== "always" || subject !== null);
@@ -45,16 +52,27 @@ export function choicesFor(subject: string | null): readonly ApprovalChoice[] {
 /** Of a very long call the beginning and the end are shown; the answer holds for all of it. */
 const headMax = 2_400;
 const tailMax = 600;
+/** A rule must be short enough to be read in a question and in a list. */
+const subjectMax = 1_000;
 
-export function approvalText(tool: string, verdict: Verdict & { type: "approve" }, changed: boolean): string {
-  const { why, what, subject } = verdict;
-  const fence = fenceFor(what);
+type Asking = Verdict & { readonly type: "approve" };
+
+export function approvalText(tool: string, verdict: Asking, changed: boolean, turn: TurnId): string {
+  const { why, what } = verdict;
+  const { text, left } = shownOf(what);
+  const fence = fenceFor(text, 3);
   const again = changed ? "What would be done has changed since you were asked, so I ask again. " : "";
-  const always = subject === null ? "" : ` "always" also allows the same from now on.`;
+  const subject = subjectOffered(verdict);
   return [
-    `${again}May I do this with ${tool}? I ask because ${why}.`,
-    `${fence}\n${shortened(what)}\n${fence}`,
-    `Answer /approve or /deny, or press a button.${always}`,
+    `${again}May I do this with ${visibleLine(tool)}? I ask because ${visibleLine(why)}.`,
+    ...(left === 0
+      ? []
+      : [
+          `NOT ALL OF IT IS SHOWN: ${left} of ${what.length} characters are left out below, and an approval is for those too. All of it: \`everturn turns show ${turn} --json\``,
+        ]),
+    `${fence}\n${text}\n${fence}`,
+    ...(subject === null ? [] : [`"always" also allows, from now on without asking: ${inCode(visibleLine(subject))}`]),
+    "Answer /approve or /deny, or press a button.",
   ].join("\n\n");
 }
 
@@ -65,14 +83,33 @@ export function gist(text: string): string {
   return (lines[at + 1] ?? "").slice(0, 100).toWellFormed();
 }
 
-function shortened(what: string): string {
-  if (what.length <= headMax + tailMax) return what;
-  const left = what.length - headMax - tailMax;
-  return `${what.slice(0, headMax)}\n[… ${left} characters not shown …]\n${what.slice(-tailMax)}`;
+/** `left`: how many characters are not in it. */
+function shownOf(what: string): { readonly text: string; readonly left: number } {
+  const max = headMax + tailMax;
+  const whole = what.length <= max ? visible(what) : null;
+  if (whole !== null && whole.length <= max) return { text: whole, left: 0 };
+  const head = fitting(Array.from(what.slice(0, headMax)), headMax).join("");
+  const end = Array.from(what.slice(head.length).slice(-tailMax)).toReversed();
+  const tail = fitting(end, tailMax).toReversed().join("");
+  const left = what.length - head.length - tail.length;
+  return { text: `${visible(head)}\n[… ${left} characters not shown …]\n${visible(tail)}`, left };
+}
+
+/** As many of them as there is room for when they are written out. */
+function fitting(characters: readonly string[], room: number): readonly string[] {
+  let used = 0;
+  const end = characters.findIndex((one) => (used += visible(one).length) > room);
+  return end < 0 ? characters : characters.slice(0, end);
+}
+
+function inCode(text: string): string {
+  const fence = fenceFor(text, 1);
+  const gap = text.startsWith("`") || text.endsWith("`") ? " " : "";
+  return `${fence}${gap}${text}${gap}${fence}`;
 }
 
 /** Longer than any fence inside, so that what is shown cannot end its own block. */
-function fenceFor(what: string): string {
-  const longest = Math.max(2, ...[...what.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+function fenceFor(text: string, min: number): string {
+  const longest = Math.max(min - 1, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   return "`".repeat(longest + 1);
 }

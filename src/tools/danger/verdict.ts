@@ -15,7 +15,7 @@ export type Case = {
   readonly outside: boolean;
   /** What would be done, to be shown as it is. */
   readonly what: string;
-  /** What "always" would allow; null where it cannot be allowed for good. */
+  /** What "always" would allow, in words; null where it cannot be allowed for good. */
   readonly subject: string | null;
   readonly bound: string;
 };

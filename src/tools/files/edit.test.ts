@@ -51,6 +51,9 @@ describe("edit_file", () => {
     const verdict = await editFileTool(room, makeChanges(room)).vet?.(input, aVet());
     assert.ok(verdict?.type === "approve");
     assert.equal(verdict.what, "edit_file /opt/f\n- a\n+ b");
-    assert.equal(verdict.subject, "write /opt/f");
+    assert.equal(verdict.subject, "any edit of /opt/f");
+    const all = await editFileTool(room, makeChanges(room)).vet?.({ ...input, replaceAll: true }, aVet());
+    assert.ok(all?.type === "approve");
+    assert.equal(all.what, "edit_file /opt/f\n(every occurrence)\n- a\n+ b");
   });
 });

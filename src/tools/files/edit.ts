@@ -34,7 +34,8 @@ export function editFileTool(room: Room, changes: Changes): Tool {
       replaceAll: maybe(v.boolean()),
     }),
     vet: (input, context) => {
-      const text = `- ${input.oldText}\n+ ${input.newText}`;
+      const every = input.replaceAll === true ? "(every occurrence)\n" : "";
+      const text = `${every}- ${input.oldText}\n+ ${input.newText}`;
       const call = { tool: "edit_file", effect: "checkable", use: "write", path: input.path, input, text } as const;
       return vetPath(room, call, context);
     },

@@ -24,7 +24,7 @@ export type Room = {
 };
 
 export type PathCall = {
-  readonly tool: string;
+  readonly tool: "read_file" | "search_files" | "send_file" | "write_file" | "edit_file";
   readonly effect: ToolEffect;
   readonly use: PathUse;
   readonly path: string;
@@ -34,8 +34,14 @@ export type PathCall = {
   readonly text?: string;
 };
 
-/** So much of a text is shown to whoever allows it; the approval is bound to all of it. */
-const shownMax = 1_500;
+/** What "always" would allow: a rule holds for a tool and a place, whatever else the call says. */
+const allowing: Readonly<Record<PathCall["tool"], (path: string) => string>> = {
+  read_file: (path) => `reading ${path}, whatever it holds`,
+  search_files: (path) => `any search in ${path}`,
+  send_file: (path) => `sending ${path} to the chat, whatever it holds`,
+  write_file: (path) => `writing any content to ${path}`,
+  edit_file: (path) => `any edit of ${path}`,
+};
 
 export async function vetPath(room: Room, call: PathCall, context: VetContext): Promise<Verdict> {
   const { real } = await placeOf(room.workspace, call.path);
@@ -45,8 +51,8 @@ export async function vetPath(room: Room, call: PathCall, context: VetContext): 
     judgement: judgePath(real, use, await placesOf(room)),
     effect,
     outside: context.outside,
-    what: text === undefined ? `${tool} ${real}` : `${tool} ${real}\n${clipped(text)}`,
-    subject: `${use} ${real}`,
+    what: text === undefined ? `${tool} ${real}` : `${tool} ${real}\n${text}`,
+    subject: allowing[tool](real),
     bound: digest([tool, real, input]),
   });
 }
@@ -71,8 +77,4 @@ export async function placesOf(room: Room): Promise<Places> {
 
 export function digest(of: unknown): string {
   return createHash("sha256").update(JSON.stringify(of)).digest("hex");
-}
-
-function clipped(text: string): string {
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax)}\n[and ${text.length - shownMax} more characters]`;
 }

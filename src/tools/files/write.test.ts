@@ -152,15 +152,16 @@ describe("write_file is vetted by where the path really leads", () => {
     assert.equal(await vetted({ ...room, approvals: "never" }, "/opt/f", { outside: true }), "approve");
   });
 
-  test("what is shown is clipped, what is allowed is all of it", async (t) => {
+  test("all of what would be written is shown and bound, and always is for any content of that file", async (t) => {
     const room = aRoom(t);
-    const of = async (content: string): Promise<{ what: string; bound: string }> => {
+    const of = async (content: string): Promise<{ what: string; bound: string; subject: string | null }> => {
       const verdict = await writeFileTool(room, makeChanges(room)).vet?.({ path: "/opt/f", content }, aVet());
       assert.ok(verdict?.type === "approve");
       return verdict;
     };
     const [one, other] = [await of("x".repeat(2_000)), await of(`${"x".repeat(1_999)}y`)];
-    assert.match(one.what, /^write_file \/opt\/f\nx{1500}\n\[and 500 more characters\]$/);
+    assert.match(one.what, /^write_file \/opt\/f\nx{2000}$/);
     assert.notEqual(one.bound, other.bound);
+    assert.deepEqual([one.subject, other.subject], Array(2).fill("writing any content to /opt/f"));
   });
 });

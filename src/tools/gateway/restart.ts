@@ -25,7 +25,7 @@ export function restartTool({ approvals, restart }: RestartOptions): Tool {
         effect: "checkable",
         outside,
         what: "restart the gateway",
-        subject: "restart",
+        subject: "restarting the gateway",
         bound: "restart",
       }),
     async run(_input, { signal }) {

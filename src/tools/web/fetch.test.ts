@@ -277,6 +277,11 @@ describe("fetch_url is vetted", () => {
   for (const [url, type] of cases) {
     test(`${url}: ${type}`, async () => assert.equal((await fetchUrlTool(open).vet?.({ url }, aVet()))?.type, type));
   }
+  test("always is for all of a host, and says so", async () => {
+    const verdict = await fetchUrlTool(open).vet?.({ url: "https://user:word@example.org/a?b=c" }, aVet());
+    assert.ok(verdict?.type === "approve");
+    assert.equal(verdict.subject, "fetching anything from example.org");
+  });
   for (const input of [{}, { url: 3 }, { url: "https://a.b", method: "POST" }, null]) {
     test(`not ${JSON.stringify(input)}`, async () => {
       assert.equal((await fetchUrlTool(open).run(input, aToolContext())).type, "failed");

@@ -50,7 +50,7 @@ export function fetchUrlTool(web: Web): Tool {
         effect: "pure",
         outside,
         what: `fetch_url ${url.trim()}`,
-        subject: `fetch ${URL.canParse(url) ? new URL(url).host : url}`,
+        subject: URL.canParse(url) ? `fetching anything from ${new URL(url).host}` : null,
         bound: digest(["fetch_url", url]),
       });
     },
