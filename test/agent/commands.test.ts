@@ -124,7 +124,7 @@ test("what runs in the background goes on, is listed, read, waited for and ended
   const act = async (input: object, session = "s1") =>
     processes.run({ id, ...input }, context(JSON.stringify(input), { session: session as never }));
   assert.match(outputOf(await act({ action: "list" })), new RegExp(`^${id}  running for .*  while \\[`));
-  assert.match(outputOf(await act({ action: "wait", seconds: 1 })), /^\[still running; bytes 0 to \d+/);
+  assert.match(outputOf(await act({ action: "wait", seconds: 1 })), /^\[still running after [\d.]+ s; bytes 0 to \d+/);
   assert.equal((await act({ action: "read" }, "s2")).type, "failed", "another conversation does not see it");
   assert.equal(
     outputOf(await act({ action: "list" }, "s2")),

@@ -27,12 +27,11 @@ const face = {
     action: { enum: actions },
     id: { type: "string", description: "As terminal gave it; not for list" },
     from: { type: "integer", description: "Read from this byte on; a negative one counts from the end" },
-    seconds: { type: "integer", description: `How long to wait, at most ${terminalLimits.wait}; 60 if left out` },
+    seconds: { type: "integer", description: `How long to wait, at most and usually ${terminalLimits.wait}` },
   },
   required: ["action"],
 };
 
-const waitSeconds = 60;
 const readMax = 30_000;
 const listMax = 30;
 const titleMax = 120;
@@ -47,13 +46,13 @@ export function processTool(jobs: Jobs, now: () => number = Date.now): Tool {
       );
     switch (input.action) {
       case "read":
-        return ok(await readFrom(jobs, job, input.from ?? -readMax));
+        return ok(await readFrom(jobs, job, input.from ?? -readMax, now()));
       case "wait":
-        await endWithin(jobs, job.id, (input.seconds ?? waitSeconds) * 1_000, context.signal);
-        return ok(await readFrom(jobs, job, input.from ?? -readMax));
+        await endWithin(jobs, job.id, (input.seconds ?? terminalLimits.wait) * 1_000, context.signal);
+        return ok(await readFrom(jobs, job, input.from ?? -readMax, now()));
       case "kill":
         await jobs.kill(job.id, "it was asked for");
-        return ok(await readFrom(jobs, job, input.from ?? -readMax));
+        return ok(await readFrom(jobs, job, input.from ?? -readMax, now()));
     }
   }
   return define({
@@ -84,18 +83,24 @@ async function listed(jobs: Jobs, session: string, now: number): Promise<string>
 }
 
 function stateWords(state: JobState, job: Job, now: number): string {
-  if (state.type === "running") return `running for ${seconds(now - job.startedAt)}`;
+  if (state.type === "running") return `running for ${exactly(now - job.startedAt)}`;
   return state.type === "ended" ? endWords(state.end) : `not known: ${state.why}`;
 }
 
-async function readFrom(jobs: Jobs, job: Job, from: number): Promise<string> {
+/** To the second, however long it takes: two looks at a command that says nothing are two results, and no circle. */
+function exactly(ms: number): string {
+  return ms < 10_000 ? seconds(ms) : `${Math.round(ms / 1_000)} s`;
+}
+
+async function readFrom(jobs: Jobs, job: Job, from: number, now: number): Promise<string> {
   const state = await jobs.state(job.id);
   const { from: begin, bytes, total } = await jobs.read(job.id, from, readMax);
   const next = begin + bytes.length;
   const text = isBinary(bytes)
     ? `[${bytes.length} bytes that are not text]`
     : cleaned(decoded(bytes, { front: begin > 0, back: next < total }));
-  const status = state.type === "running" ? "still running" : stateWords(state, job, 0);
+  const status =
+    state.type === "running" ? `still running after ${exactly(now - job.startedAt)}` : stateWords(state, job, now);
   const place = total === 0 ? "" : `; bytes ${begin} to ${next} of ${total}`;
   return resultWords(`${status}${place}`, text);
 }

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Jobs, JobState } from "../../ports/jobs.ts";
+import { aToolContext } from "../../testing/samples.ts";
+import { processTool } from "./process.ts";
+
+/** One job that says nothing, and whoever waits for it. */
+function quietJob(startedAt: number) {
+  const { session } = aToolContext();
+  const job = { id: "j1", session, title: "make", background: true, startedAt, limitMs: 1e9, folder: "x" };
+  const end = Promise.withResolvers<Exclude<JobState, { type: "running" }>>();
+  let state: JobState = { type: "running" };
+  const never = async () => assert.fail("nobody asked for it");
+  const jobs: Jobs = {
+    start: never,
+    get: async (id) => (id === job.id ? job : null),
+    find: never,
+    list: async () => [job],
+    state: async () => state,
+    read: async () => ({ from: 0, bytes: new Uint8Array(), total: 0 }),
+    wait: (_id, signal) =>
+      Promise.race([
+        end.promise,
+        new Promise<never>((_go, fail) => signal.addEventListener("abort", () => fail(signal.reason as Error))),
+      ]),
+    kill: never,
+    endAll: never,
+    tidy: never,
+  };
+  const stop = (): void => {
+    state = {
+      type: "ended",
+      end: { code: 0, signal: null, how: "ended", why: null, tookMs: 900_000, bytes: 0, lost: null },
+    };
+    end.resolve(state);
+  };
+  return { jobs, stop };
+}
+
+const outputOf = (result: unknown): string => String((result as { output?: unknown }).output);
+
+describe("waiting for a command that says nothing", () => {
+  test("every look at it tells how long it has been running, to the second", async () => {
+    const { jobs } = quietJob(1_000);
+    let now = 1_000;
+    const tool = processTool(jobs, () => now);
+    const seen: string[] = [];
+    for (const action of ["read", "list"]) {
+      for (const ms of [500, 312_000, 313_000, 7_200_000, 7_201_000]) {
+        now = 1_000 + ms;
+        seen.push(outputOf(await tool.run({ action, id: "j1" }, aToolContext("a"))));
+      }
+    }
+    assert.equal(new Set(seen).size, seen.length, seen.join("\n"));
+    assert.equal(seen[1], "[still running after 312 s; it said nothing]");
+  });
+
+  test("it waits for ten minutes unless it is told otherwise, and no longer than the command runs", async (t) => {
+    const limits = t.mock.method(AbortSignal, "timeout");
+    const { jobs, stop } = quietJob(0);
+    const tool = processTool(jobs, () => 900_000);
+    const waiting = tool.run({ action: "wait", id: "j1" }, aToolContext("a"));
+    const shortly = tool.run({ action: "wait", id: "j1", seconds: 5 }, aToolContext("b"));
+    stop();
+    for (const result of [await waiting, await shortly]) assert.match(outputOf(result), /^\[exit code 0 after 15 min/);
+    assert.deepEqual(
+      limits.mock.calls.map(({ arguments: [ms] }) => ms),
+      [600_000, 5_000],
+    );
+  });
+});
