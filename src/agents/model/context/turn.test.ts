@@ -41,8 +41,45 @@ function rendered(journal: readonly Entry[], from = 0, note: string | null = nul
   return brief(joinedUp([inboundMessage(anInbound("hi"), at), ...pieces.flatMap(({ messages }) => messages)]));
 }
 
-const broken =
-  "Nobody knows what became of this: it was broken off before it had a result. Find out what has happened before you do it again.";
+const notDone = "This failed: it was broken off before anything came of it; it may be done again if it is still wanted";
+const notBegun =
+  "This failed: it was not begun: the turn ended while it waited for the user's approval; it may be asked for again if it is still wanted";
+const notAnswered = "This failed: the turn ended before the user had answered";
+const unknown =
+  "Nobody knows what became of this: it was broken off while it ran. Find out what has happened before you do it again.";
+const asking = (question: string, kind: "approval" | "question" = "approval"): Entry => ({
+  type: "call-asked",
+  question,
+  call: "a",
+  kind,
+  text: "May I?",
+  choices: [],
+  bound: "x",
+  subject: null,
+});
+const begun: Entry = { type: "tool-begun", call: "a", effect: "once" };
+const approved: Entry = { type: "answered", question: "q", choice: "approve" };
+
+describe("a call without a result, as far as anybody knows what became of it", () => {
+  for (const [name, since, gives] of [
+    ["nothing was on record yet", [], notDone],
+    ["it was begun", [begun], unknown],
+    ["another one was begun", [{ ...begun, call: "b" }], notDone],
+    ["it waited to be allowed", [asking("q")], notBegun],
+    ["it was allowed, and not begun yet", [asking("q"), approved], notDone],
+    ["it was allowed and begun", [asking("q"), approved, begun], unknown],
+    ["it was asked about again before anything happened", [asking("q"), approved, begun, asking("q2")], notBegun],
+    ["the user was asked for words", [asking("q", "question")], notAnswered],
+    ["of another call that was asked about", [{ ...asking("q"), call: "b" } as Entry], notDone],
+  ] as const satisfies readonly (readonly [string, readonly Entry[], string])[]) {
+    test(name, () => assert.deepEqual(rendered([said("", ["a"]), ...since]).at(-1), `tool: a: ${gives}`));
+  }
+
+  test("what another step began under the same id does not count", () => {
+    const journal = [said("", ["a"]), begun, ended("a"), said("", ["a"])];
+    assert.equal(rendered(journal).at(-1), `tool: a_2: ${notDone}`);
+  });
+});
 
 describe("a journal as a request", () => {
   for (const [name, journal, gives, from = 0, note = null] of [
@@ -57,11 +94,11 @@ describe("a journal as a request", () => {
       [said("two", ["a", "b"]), ended("b", ok("2")), ended("a", ok("1"))],
       ["user: hi", "assistant: two | call a | call b", "tool: a: 1 | b: 2"],
     ],
-    ["a call without a result gets one", [said("", ["a"])], ["user: hi", "assistant: call a", `tool: a: ${broken}`]],
+    ["a call without a result gets one", [said("", ["a"])], ["user: hi", "assistant: call a", `tool: a: ${notDone}`]],
     [
       "one of two has a result",
       [said("", ["a", "b"]), ended("a"), said("well")],
-      ["user: hi", "assistant: call a | call b", `tool: a: fine | b: ${broken}`, "assistant: well", "user: Go on."],
+      ["user: hi", "assistant: call a | call b", `tool: a: fine | b: ${notDone}`, "assistant: well", "user: Go on."],
     ],
     [
       "a result without a call is dropped",

@@ -3,7 +3,7 @@
 
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { shortTime } from "../../../core/ids.ts";
-import type { Entry, Said, ToolCall, ToolResult } from "../../../core/journal.ts";
+import type { CallAsked, Entry, Said, ToolCall, ToolResult } from "../../../core/journal.ts";
 import { type FileRef, type Inbound, textOf } from "../../../core/message.ts";
 import { readData } from "../step/data.ts";
 import type { FilePart } from "./files.ts";
@@ -95,10 +95,6 @@ function stepMessages(entries: readonly Entry[], note: string | null, scene: Sce
 }
 
 function saidMessages(said: Said, entries: readonly Entry[], scene: Scene): readonly Message[] {
-  const results = new Map<string, ToolResult>();
-  for (const entry of entries) {
-    if (entry.type === "tool-ended" && !results.has(entry.call)) results.set(entry.call, entry.result);
-  }
   const ids = new Map(said.calls.map(({ call }) => [call, freshId(call, scene.ids)]));
   const content = saidParts(said, ids, scene);
   const messages: Message[] = content.length === 0 ? [] : [{ role: "assistant", content }];
@@ -109,18 +105,44 @@ function saidMessages(said: Said, entries: readonly Entry[], scene: Scene): read
         type: "tool-result",
         toolCallId: ids.get(call.call) ?? call.call,
         toolName: call.tool,
-        output: resultOutput(results.get(call.call), scene),
+        output: resultOutput(resultOf(call.call, entries), scene),
       })),
     });
   }
   return messages;
 }
 
-const noResult: ToolResult = { type: "unknown", why: "it was broken off before it had a result" };
+/** What is on record, or what is certain without it: only what was begun may have happened. */
+function resultOf(call: string, entries: readonly Entry[]): ToolResult {
+  const about = entries.filter((entry) => "call" in entry && entry.call === call);
+  const ended = about.find((entry) => entry.type === "tool-ended");
+  if (ended !== undefined) return ended.result;
+  const at = about.findLastIndex(({ type }) => type === "call-asked");
+  if (about.slice(at + 1).some(({ type }) => type === "tool-begun"))
+    return { type: "unknown", why: "it was broken off while it ran" };
+  const asked = about[at];
+  if (asked?.type === "call-asked" && !entries.some((entry) => isAnswerTo(entry, asked.question)))
+    return { type: "failed", why: notAllowed[asked.kind] };
+  // It was not begun, or it changes nothing by itself: such calls leave no mark when they begin.
+  return {
+    type: "failed",
+    why: "it was broken off before anything came of it; it may be done again if it is still wanted",
+  };
+}
 
-function resultOutput(result: ToolResult | undefined, scene: Scene) {
-  const value = resultText(result ?? noResult, scene.resultMax, scene.keptAt);
-  return result?.type === "ok" ? { type: "text" as const, value } : { type: "error-text" as const, value };
+const notAllowed: Readonly<Record<CallAsked["kind"], string>> = {
+  approval:
+    "it was not begun: the turn ended while it waited for the user's approval; it may be asked for again if it is still wanted",
+  question: "the turn ended before the user had answered",
+};
+
+function isAnswerTo(entry: Entry, question: string): boolean {
+  return entry.type === "answered" && entry.question === question;
+}
+
+function resultOutput(result: ToolResult, scene: Scene) {
+  const value = resultText(result, scene.resultMax, scene.keptAt);
+  return result.type === "ok" ? { type: "text" as const, value } : { type: "error-text" as const, value };
 }
 
 function saidParts(said: Said, ids: ReadonlyMap<string, string>, scene: Scene): AssistantPart[] {
