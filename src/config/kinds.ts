@@ -1,7 +1,7 @@
 // The kinds of values that settings are made of. Messages continue a sentence that begins with the key.
 
 import * as v from "valibot";
-import { Secret } from "./secret.ts";
+import { Secret, looksSecret } from "./secret.ts";
 
 export const group = <const E extends v.ObjectEntries>(entries: E) =>
   v.strictObject(entries, "must be a group of settings");
@@ -32,8 +32,19 @@ export const secrets = v.pipe(
   v.transform((given) => (Array.isArray(given) ? given : [given])),
 );
 
-/** Names with values that may be secret, such as the environment of a program. */
-export const secretNames = (what: string) => v.record(text, secretText, what);
+/** Names with values that may be secret, such as the environment of a program. None of them prints. */
+export const secretNames = (what: string) =>
+  v.pipe(
+    v.record(text, secretText, what),
+    v.transform((named) =>
+      Object.fromEntries(
+        Object.entries(named).map(([name, value]) => {
+          const plain = value.reveal();
+          return [name, new Secret(plain, !looksSecret(name, plain))];
+        }),
+      ),
+    ),
+  );
 
 export function whole(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

@@ -43,8 +43,8 @@ agent:
   apiKey: [key-number-one, "\${KEY_TWO}"]
   fallback: [anthropic/claude-x, openrouter/a/b]
   providers:
-    anthropic: { apiKey: key-of-anthropic, headers: { x-extra: header-secret } }
-    openrouter: { apiKey: key-of-openrouter, baseUrl: https://two.example/v1 }
+    anthropic: { apiKey: key-of-anthropic, headers: { x-extra-key: header-secret, x-team: ordinary-team } }
+    openrouter: { apiKey: key-of-openrouter, baseUrl: "https://two.example/v1?key=key-in-base-url" }
   instructions: Be kind.
   maxSteps: 7
   contextTokens: 100000
@@ -52,7 +52,7 @@ agent:
   vision: true
   prices: { openai/gpt-x: { input: 1.5, output: 2, cached: 0.1 } }
   budget: { turnTokens: 1000, turnDollars: 0.5, dayTokens: 2000, dayDollars: 1 }
-  acp: { command: [opencode, acp], env: { A: acp-env-secret } }
+  acp: { command: [opencode, acp], env: { A_KEY: acp-env-secret, NODE_ENV: production } }
   tools:
     terminal: { sandbox: off, network: true, timeoutSeconds: 9 }
     approvals: never
@@ -60,7 +60,7 @@ agent:
     workspace: elsewhere
   mcp:
     files: { command: [npx, x], env: { TOKEN: mcp-env-secret }, cwd: /tmp, trusted: true, timeoutSeconds: 5 }
-    far: { url: https://mcp.example/mcp, headers: { Authorization: Bearer mcp-header-secret } }
+    far: { url: "https://mcp.example/mcp?token=token-in-mcp-url", headers: { Authorization: Bearer mcp-header-secret } }
 `;
 
 test("everything that can be said of an agent is taken over, and no secret of it prints", async () => {
@@ -74,7 +74,7 @@ test("everything that can be said of an agent is taken over, and no secret of it
   assert.deepEqual(accessTo(agent, "anthropic"), {
     keys: ["key-of-anthropic"],
     baseUrl: undefined,
-    headers: { "x-extra": "header-secret" },
+    headers: { "x-extra-key": "header-secret", "x-team": "ordinary-team" },
   });
   assert.deepEqual(agent.budget, { turnTokens: 1000, turnDollars: 0.5, dayTokens: 2000, dayDollars: 1 });
   assert.deepEqual(agent.tools.terminal, { sandbox: "off", network: true, timeoutSeconds: 9 });
@@ -87,10 +87,13 @@ test("everything that can be said of an agent is taken over, and no secret of it
     "acp-env-secret",
     "mcp-env-secret",
     "Bearer mcp-header-secret",
+    "mcp-header-secret",
+    "key-in-base-url",
+    "token-in-mcp-url",
   ];
   assert.deepEqual([...secretsOf(agent)].toSorted(), secrets.toSorted());
   const printed = JSON.stringify(toPrintable(agent));
-  for (const secret of secrets) assert.ok(!printed.includes(secret), secret);
+  for (const secret of [...secrets, "production", "ordinary-team"]) assert.ok(!printed.includes(secret), secret);
 });
 
 table(

@@ -10,7 +10,7 @@ import { isRefused, isRefusedAlways, isRefusedAt, notYet, platformsHere } from "
 import { variableOf } from "../env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "../faults.ts";
 import { configSchema } from "../schema.ts";
-import { withoutPassword } from "../secret.ts";
+import { withoutSecrets } from "../secret.ts";
 import { entriesOf, hasOneGroup, isSame, isSecret, schemaAt, takesNames, within, wordsOf } from "../shape.ts";
 import { type Checked, type Raw, isGroup, valueAt } from "./raw.ts";
 
@@ -168,7 +168,7 @@ function adviceFor(issue: Issue, words: readonly string[], origin: Origin): stri
 }
 
 function shownValue(value: unknown): string {
-  if (typeof value === "string") return quoted(withoutPassword(value));
+  if (typeof value === "string") return quoted(withoutSecrets(value));
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "a group of settings";
   return String(value);
