@@ -2,6 +2,7 @@
 // originals stay where they are. When nothing is left that could be summarised, it says so.
 
 import type { Entry } from "../../../core/journal.ts";
+import { limits } from "../../../core/limits.ts";
 import type { AgentJob, Step } from "../../../ports/agent.ts";
 import type { Gathered } from "../context/gather.ts";
 import { hidePrompt } from "../context/hide.ts";
@@ -12,7 +13,7 @@ import type { ModelOptions } from "../options.ts";
 import { abilitiesOf } from "../providers/abilities.ts";
 import { type Caller, askChain } from "../step/chain.ts";
 import { textOf } from "../step/collect.ts";
-import { type CompactPlan, planCompaction, summaryTokens, targetOf, triesMax, triesOf } from "./plan.ts";
+import { type CompactPlan, planCompaction, summaryTokens, targetOf, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
 /** Characters of conversation to a token, on the safe side. */
@@ -42,7 +43,8 @@ function believedWindow({ model, layout, refused }: Full, options: ModelOptions)
 export function planFor(full: Full, options: ModelOptions, journal: readonly Entry[]): CompactPlan | null {
   const { summary, before: lastBefore } = full.gathered;
   const tries = triesOf(journal);
-  if (tries >= triesMax) return null;
+  // One more would be paid for, and the turn ended all the same.
+  if (tries >= limits.compactionsMax) return null;
   const before = { entries: summary?.entries ?? 0, upTo: summary?.upTo ?? 0, lastBefore };
   const target = targetOf(believedWindow(full, options), tries);
   // A transcript that is longer than what is read has to become shorter, however small its messages are.

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Entry } from "../../../core/journal.ts";
+import { limits } from "../../../core/limits.ts";
 import type { Gathered } from "../context/gather.ts";
 import type { Layout } from "../context/request.ts";
 import type { Message } from "../context/turn.ts";
@@ -107,7 +108,8 @@ describe("which part is summarised", () => {
     } as unknown as Layout;
     const full = { model: "openai/x", gathered, layout, why: "", refused: true };
     const options = { model: "openai/x" } as unknown as ModelOptions;
-    const plans = [0, 3, 4, 9].map((times) =>
+    const most = limits.compactionsMax;
+    const plans = [0, most - 1, most, 9].map((times) =>
       planFor(
         full,
         options,

@@ -22,9 +22,6 @@ const worthTokens = 400;
 /** What a summary takes. */
 export const summaryTokens = 1_500;
 
-/** So often in a row and no further. */
-export const triesMax = 4;
-
 /** How much may stay, in the provider's tokens: the more often it was not enough, the less. */
 export function targetOf(window: number, tries: number): number {
   return Math.floor((window * 0.45) / 2 ** tries);
