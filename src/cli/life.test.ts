@@ -62,6 +62,10 @@ const entries: readonly (readonly [Entry, string])[] = [
     },
     "tool ended: c1: ok sent (from outside; wants send)",
   ],
+  [
+    { type: "tool-ended", call: "c1", result: { type: "failed", why: "no such\nfile", outside: true } },
+    "tool ended: c1: failed, no such file (from outside)",
+  ],
   [{ type: "answered", question: "q", choice: "a" }, "was answered: a"],
   [{ type: "answered", question: "q", choice: "a", by: "owner" }, "was answered: a (by owner)"],
   [{ type: "answered", question: "q", choice: null }, "was answered: nobody answered in time"],

@@ -70,11 +70,11 @@ export function describeItem(item: ItemView): Described & { readonly at: number 
 }
 
 function resultText(result: ToolResult): string {
-  if (result.type !== "ok") return `${result.type}, ${oneLine(result.why)}`;
-  const wishes = result.wishes?.map((one) => one.type).join(", ") ?? "";
+  const wishes = result.type === "ok" ? (result.wishes ?? []).map((one) => one.type).join(", ") : "";
   const remarks = [result.outside === true ? "from outside" : "", wishes === "" ? "" : `wants ${wishes}`];
   const remark = remarks.filter((one) => one !== "").join("; ");
-  return `ok ${short(result.output)}${remark === "" ? "" : ` (${remark})`}`;
+  const told = result.type === "ok" ? `ok ${short(result.output)}` : `${result.type}, ${oneLine(result.why)}`;
+  return `${told}${remark === "" ? "" : ` (${remark})`}`;
 }
 
 function withUsage(detail: string, usage: Usage | undefined): string {

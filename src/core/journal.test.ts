@@ -419,6 +419,11 @@ table(
     { name: "none", journal: [said("", [call("1", "pure")]), ended("1")], gives: false },
     { name: "in the last result", journal: [said("", [call("1", "pure")]), fromOutside], gives: true },
     { name: "in an earlier step", journal: [fromOutside, said("", [call("1", "pure")]), ended("1")], gives: true },
+    ...(["failed", "unknown"] as const).map((type) => ({
+      name: `in one that is ${type}`,
+      journal: [{ type: "tool-ended", call: "1", result: { type, why: "x", outside: true } } satisfies Entry],
+      gives: true,
+    })),
     { name: "summed up since", journal: [fromOutside, compacted, said("x")], gives: true },
   ],
   ({ journal, gives }) => assert.equal(isFromOutside(journal), gives),

@@ -31,8 +31,9 @@ export type ToolResult =
       /** Written by strangers: it may try to give orders, so what is dangerous needs approval while it is in the turn. */
       readonly outside?: true;
     }
-  | { readonly type: "failed"; readonly why: string }
-  | { readonly type: "unknown"; readonly why: string };
+  /** `outside`: the reason is in strangers' words. */
+  | { readonly type: "failed"; readonly why: string; readonly outside?: true }
+  | { readonly type: "unknown"; readonly why: string; readonly outside?: true };
 
 /** A finished step of the agent. `final`: the text is the reply and the turn ends; otherwise its calls are run. */
 export type Said = {
@@ -174,9 +175,15 @@ export function dangling(
   });
 }
 
+/** The result of a call that was cut off for good. `ran`: it was under way at that moment. */
+export function cutOff(why: string, effect: ToolEffect | null, ran: boolean): ToolResult {
+  if (effect !== null) return { type: "unknown", why: `${why} while it ran, so nobody knows whether it happened` };
+  return { type: "failed", why: ran ? `${why} while it ran` : `${why} before it was begun` };
+}
+
 /** Whether strangers' words came into the turn; once they did it stays so, also when a summary has taken their place. */
 export function isFromOutside(journal: readonly Entry[]): boolean {
-  return journal.some((entry) => entry.type === "tool-ended" && entry.result.type === "ok" && entry.result.outside);
+  return journal.some((entry) => entry.type === "tool-ended" && entry.result.outside === true);
 }
 
 /** Where the agent's last step stands in the journal; -1 before the first. Together with a call's id it names the call. */

@@ -52,7 +52,7 @@ test("files are read and written through a real server, and its refusals are tol
   assert.match(JSON.stringify(await call("files__read_text_file", { path: "/etc/passwd" })), /failed.*denied/i);
   assert.match(JSON.stringify(await call("files__read_text_file", {})), /failed/);
   const write = await mcp.toolNamed("files__write_file")?.vet?.({ path, content: "x" }, aVet);
-  assert.equal(write?.type, "approve", "its author says that it may destroy");
+  assert.equal(write?.type, "approve", "its author does not rule it out");
 });
 
 test("text, images and progress of a real server", limit, async (t) => {

@@ -18,7 +18,7 @@ test("tools are listed under their server's name, short enough for every request
   );
   assert.equal(echo?.description.length, 500);
   assert.ok(JSON.stringify(echo.input).length < 400, JSON.stringify(echo.input));
-  assert.deepEqual(mcp.status(), { own: { state: "ready", tools: 21, why: null } });
+  assert.deepEqual(mcp.status(), { own: { state: "ready", tools: 22, why: null } });
 });
 
 test("hints decide the effect of a trusted server's tools alone", limit, async (t) => {
@@ -53,8 +53,9 @@ test("what a call gives: text, data, files, links, complaints; of strangers it i
   assert.match(JSON.stringify(await foreign.call("own__image")), /not kept/);
   assert.match(JSON.stringify(await known.call("own__resource")), /inside.*example\.com/);
   assert.deepEqual(await known.call("own__fail"), { type: "failed", why: "the disk is on fire" });
-  assert.match(JSON.stringify(await foreign.call("own__fail")), /on fire","outside":true/);
-  assert.match(JSON.stringify(await known.call("own__refuse")), /failed.*no such argument/);
+  assert.deepEqual(await foreign.call("own__fail"), { type: "failed", why: "the disk is on fire", outside: true });
+  assert.match(JSON.stringify(await known.call("own__refuse")), /failed.*no such argument"}$/);
+  assert.match(JSON.stringify(await foreign.call("own__refuse")), /failed.*no such argument","outside":true/);
   const big = await known.call("own__big");
   assert.ok(big.type === "ok" && String(big.output).length < 401_000 && /\[cut: 4600000 more/.test(String(big.output)));
   assert.match(JSON.stringify(await known.call("own__wrong")), /unknown.*cannot be read/);
@@ -84,13 +85,25 @@ test("a server sees what it is given and nothing else", limit, async (t) => {
 
 test("calls of strangers and of destroyers are asked for, and bound to their arguments", limit, async (t) => {
   const { mcp } = stage(t);
-  // Also before anybody knows what the tool is.
-  const early = await mcp.toolNamed("own__ring")?.vet?.({ text: "a" }, aVet);
-  assert.equal(early?.type, "approve");
+  // Also before anybody knows what the tool is; and what was allowed then is the same thing later.
+  const silent = stage(t, { mode: "hang", pace: { readyMs: 10 } });
+  const early = await silent.mcp.toolNamed("own__ring")?.vet?.({ text: "a" }, aVet);
+  await mcp.ready();
+  assert.deepEqual(early, await mcp.toolNamed("own__ring")?.vet?.({ text: "a" }, aVet));
+  assert.ok(early?.type === "approve" && early.subject === "any call of own__ring");
   const known = stage(t, { trusted: true });
   await known.mcp.ready();
   const vet = (name: string, text: string) => known.mcp.toolNamed(name)?.vet?.({ text }, aVet);
-  assert.equal((await vet("own__echo", "a"))?.type, "run");
+  // Only what its author calls harmless: who says nothing may mean anything.
+  for (const [name, gives] of [
+    ["echo", "run"],
+    ["mild", "run"],
+    ["stamp", "approve"],
+    ["ring", "approve"],
+    ["env", "approve"],
+  ] as const) {
+    assert.equal((await vet(`own__${name}`, "a"))?.type, gives, name);
+  }
   const [one, same, other] = [await vet("own__drop", "a"), await vet("own__drop", "a"), await vet("own__drop", "b")];
   assert.ok(one?.type === "approve" && same?.type === "approve" && other?.type === "approve");
   assert.equal(one.bound, same.bound);
@@ -135,7 +148,10 @@ test(
   limit,
   async (t) => {
     const foreign = stage(t);
-    assert.match(JSON.stringify(await foreign.call("own__die-once")), /unknown.*exit code 7.*not known/);
+    assert.match(
+      JSON.stringify(await foreign.call("own__die-once")),
+      /unknown.*exit code 7.*not known","outside":true/,
+    );
     assert.equal(foreign.calls().filter((line) => line.startsWith("die-once")).length, 1);
     // And it is taken up again for the next call.
     assert.match(JSON.stringify(await foreign.call("own__die-once")), /alive again/);
@@ -194,7 +210,11 @@ test("a server that hangs keeps nobody waiting, and is given up", limit, async (
   await mcp.ready();
   assert.ok(performance.now() - begun < 1_900);
   assert.equal(mcp.status()["own"]?.state, "connecting");
-  assert.match(JSON.stringify(await call("own__echo")), /failed.*did not answer within 2 s/);
+  const made = call("own__echo");
+  const again = performance.now();
+  for (let i = 0; i < 20; i++) await mcp.ready();
+  assert.ok(performance.now() - again < 20 * 50, "who has waited once does not wait again");
+  assert.match(JSON.stringify(await made), /failed.*did not answer within 2 s/, "a call has its own patience");
 });
 
 test("floods, endless lines and garbage end the connection, and not us", limit, async (t) => {
@@ -261,5 +281,5 @@ test("closing ends the servers, also a stubborn one and one that hangs, and noth
 });
 
 test("what waits has limits by itself", () => {
-  assert.ok(mcpPace.readyMs <= 5_000 && mcpPace.retryMaxMs === 300_000 && mcpPace.callMaxMs >= mcpPace.callMs);
+  assert.ok(mcpPace.readyMs <= 2_000 && mcpPace.retryMaxMs === 300_000 && mcpPace.callMaxMs >= mcpPace.callMs);
 });

@@ -29,5 +29,5 @@ export type Foreign = {
 export function judgeForeign({ readOnly, destructive, trusted }: Foreign): Judgement {
   if (!trusted) return dangerous("its server is not marked as trusted, so nobody vouches for what it does");
   if (readOnly) return plain;
-  return destructive ? dangerous("its author says that it may destroy something") : plain;
+  return destructive ? dangerous("its author does not rule out that it destroys something") : plain;
 }

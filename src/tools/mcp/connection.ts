@@ -148,7 +148,8 @@ async function list(client: Client, limit: { readonly timeout: number }): Promis
         input: inputSchema,
         readOnly: annotations?.readOnlyHint === true,
         idempotent: annotations?.idempotentHint === true,
-        destructive: annotations?.destructiveHint === true,
+        // As the protocol has it: whoever says nothing may destroy.
+        destructive: annotations?.destructiveHint !== false,
       });
     }
     if (nextCursor === undefined || seen.has(nextCursor)) break;

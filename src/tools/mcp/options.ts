@@ -43,7 +43,7 @@ export type McpOptions = {
 export type McpPace = {
   /** From the start of a server to its list of tools; some are fetched from the network first. */
   readonly connectMs: number;
-  /** How long `ready` waits for each. */
+  /** How long `ready` waits for each, once: tools of a server that comes later are there for the next step. */
   readonly readyMs: number;
   /** How long a call may be silent where the server's settings do not say. */
   readonly callMs: number;
@@ -57,7 +57,7 @@ export type McpPace = {
 
 export const mcpPace: McpPace = {
   connectMs: 60_000,
-  readyMs: 5_000,
+  readyMs: 2_000,
   callMs: 60_000,
   callMaxMs: 600_000,
   retryMinMs: 1_000,

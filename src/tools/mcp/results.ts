@@ -45,14 +45,17 @@ export async function resultOf(answer: Answer, keeping: Keeping): Promise<ToolRe
   const text = bounded(pieces.join("\n\n"), textMax);
   if (answer.isError === true) return complaint(text, keeping.trusted);
   const output = files.length === 0 ? text : { text, files };
-  return keeping.trusted ? { type: "ok", output } : { type: "ok", output, outside: true };
+  return { type: "ok", output, ...from(keeping.trusted) };
+}
+
+export function from(trusted: boolean): { readonly outside?: true } {
+  return trusted ? {} : { outside: true };
 }
 
 /** A tool that says it failed. */
 export function complaint(text: string, trusted: boolean): ToolResult {
   const said = bounded(text.trim() === "" ? "it did not say why" : text, complaintMax);
-  if (trusted) return { type: "failed", why: said };
-  return { type: "ok", output: `The tool failed. Its server says: ${said}`, outside: true };
+  return { type: "failed", why: said, ...from(trusted) };
 }
 
 type Piece = { readonly text: string; readonly file: FileRef | null };

@@ -9,7 +9,7 @@ import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
 import { judgeForeign, verdictOf } from "../danger/index.ts";
 import type { Called, Listed } from "./connection.ts";
 import type { McpOptions, McpPace } from "./options.ts";
-import { complaint, resultOf } from "./results.ts";
+import { complaint, from, resultOf } from "./results.ts";
 import { shortSchema, shortText } from "./schema.ts";
 import { type ServerLife, hideSecrets } from "./server.ts";
 
@@ -33,22 +33,24 @@ export function foreignTool(life: ServerLife, name: string, listed: Listed, made
     effect,
     input: shortSchema(listed.input),
     timeoutMs: longestMs(life, made),
-    vet: async (input, context) => judged(life, listed, effect, input, context, made),
+    vet: async (input, context) =>
+      judged({ life, name, readOnly: listed.readOnly, destructive: listed.destructive, effect, made }, input, context),
     run: (input, context) => run(life, listed.name, effect, input, context, made),
   };
 }
 
 /** One of which only the name is known. Its run finds out the rest; `find` looks it up once the server has listed. */
 export function lazyTool(life: ServerLife, name: string, find: () => Tool | string, made: Made): Tool {
-  const unknown: Listed = { name, description: "", input: {}, readOnly: false, idempotent: false, destructive: true };
-  const looked = async (signal: AbortSignal): Promise<Tool | string> => {
+  const unknown = { readOnly: false, destructive: true };
+  const looked = async (signal: AbortSignal): Promise<Tool | ToolResult> => {
     try {
       await life.connected(signal);
     } catch (error) {
       signal.throwIfAborted();
       return unreachable(life, error);
     }
-    return find();
+    const found = find();
+    return typeof found === "string" ? { type: "failed", why: found } : found;
   };
   return {
     name,
@@ -57,13 +59,13 @@ export function lazyTool(life: ServerLife, name: string, find: () => Tool | stri
     input: { type: "object" },
     timeoutMs: longestMs(life, made),
     async vet(input, context) {
-      const found = await looked(AbortSignal.timeout(made.pace.readyMs)).catch(() => "");
-      if (typeof found === "object" && found.vet !== undefined) return found.vet(input, context);
-      return judged(life, unknown, "once", input, context, made);
+      const found = await looked(AbortSignal.timeout(made.pace.readyMs)).catch(() => null);
+      if (found !== null && "vet" in found && found.vet !== undefined) return found.vet(input, context);
+      return judged({ life, name, ...unknown, effect: "once", made }, input, context);
     },
     async run(input, context) {
       const found = await looked(context.signal);
-      return typeof found === "string" ? { type: "failed", why: found } : found.run(input, context);
+      return "run" in found ? found.run(input, context) : found;
     },
   };
 }
@@ -76,30 +78,31 @@ function patienceOf({ settings }: ServerLife, pace: McpPace): number {
   return settings.timeoutSeconds === undefined ? pace.callMs : settings.timeoutSeconds * 1_000;
 }
 
-function unreachable(life: ServerLife, error: unknown): string {
-  return `the MCP server ${life.name} cannot be reached: ${sentenceOf(error)}. Nothing was done. Its settings are under agent.mcp.${life.name}`;
+/** The reason may be a server's last words. */
+function unreachable(life: ServerLife, error: unknown): ToolResult {
+  const why = `the MCP server ${life.name} cannot be reached: ${sentenceOf(error)}. Nothing was done. Its settings are under agent.mcp.${life.name}`;
+  return { type: "failed", why, ...from(life.settings.trusted === true) };
 }
 
-function judged(
-  life: ServerLife,
-  listed: Listed,
-  effect: ToolEffect,
-  input: unknown,
-  context: VetContext,
-  made: Made,
-): Verdict {
-  const trusted = life.settings.trusted === true;
+type Judged = Pick<Listed, "readOnly" | "destructive"> & {
+  readonly life: ServerLife;
+  /** As the model calls it: the only one that is known in every state of the server. */
+  readonly name: string;
+  readonly effect: ToolEffect;
+  readonly made: Made;
+};
+
+function judged({ life, name, effect, made, ...hints }: Judged, input: unknown, { outside }: VetContext): Verdict {
   const shown = JSON.stringify(input, null, 2) ?? "";
-  const { readOnly, destructive } = listed;
   return verdictOf({
     policy: made.policy,
-    judgement: judgeForeign({ readOnly, destructive, trusted }),
+    judgement: judgeForeign({ ...hints, trusted: life.settings.trusted === true }),
     effect,
-    outside: context.outside,
-    what: `${listed.name} of the MCP server ${life.name}, with ${shown}`,
-    subject: `${life.name}: ${listed.name}`,
+    outside,
+    what: `${name} of the MCP server ${life.name}, with ${shown}`,
+    subject: `any call of ${name}`,
     bound: createHash("sha256")
-      .update(JSON.stringify([life.name, listed.name, shown]))
+      .update(JSON.stringify([life.name, name, shown]))
       .digest("hex"),
   });
 }
@@ -124,7 +127,7 @@ async function run(
       called = await connection.call({ tool, input, key, patienceMs, signal, progress: context.tell });
     } catch (error) {
       context.signal.throwIfAborted();
-      return { type: "failed", why: unreachable(life, error) };
+      return unreachable(life, error);
     }
     if (called.type === "answered") return resultOf(called.answer, keeping);
     const why = hideSecrets(life.settings, called.why);
@@ -132,7 +135,7 @@ async function run(
     const isHarmless = called.type === "unheard" || effect === "pure" || effect === "keyed";
     if (attempt === 1 && isHarmless) continue;
     const what = `the MCP server ${life.name} gave no result: ${why}`;
-    if (called.type === "unheard" || effect === "pure") return { type: "failed", why: what };
-    return { type: "unknown", why: `${what}. Whether ${tool} was done is not known` };
+    if (called.type === "unheard" || effect === "pure") return { type: "failed", why: what, ...from(trusted) };
+    return { type: "unknown", why: `${what}. Whether ${tool} was done is not known`, ...from(trusted) };
   }
 }

@@ -29,6 +29,7 @@ const tools: object[] = [
   { name: "echo", description: "y".repeat(2_000), inputSchema: input, annotations: { readOnlyHint: true } },
   { name: "stamp", inputSchema: input, annotations: { idempotentHint: true } },
   { name: "drop", inputSchema: input, annotations: { destructiveHint: true } },
+  { name: "mild", inputSchema: input, annotations: { destructiveHint: false } },
   ...["ring", "die", "die-once", "steady-die", "key-die", "slow", "sleep", "fail", "refuse", "image", "data"].map(
     (name) => ({
       name,
