@@ -83,13 +83,13 @@ export function gist(text: string): string {
   return (lines[at + 1] ?? "").slice(0, 100).toWellFormed();
 }
 
-/** `left`: how many characters are not in it. */
+/** `left`: how many characters are not in it. What is too long is longer than head and tail, so they never overlap. */
 function shownOf(what: string): { readonly text: string; readonly left: number } {
   const max = headMax + tailMax;
   const whole = what.length <= max ? visible(what) : null;
   if (whole !== null && whole.length <= max) return { text: whole, left: 0 };
   const head = fitting(Array.from(what.slice(0, headMax)), headMax).join("");
-  const end = Array.from(what.slice(head.length).slice(-tailMax)).toReversed();
+  const end = Array.from(what.slice(-tailMax)).toReversed();
   const tail = fitting(end, tailMax).toReversed().join("");
   const left = what.length - head.length - tail.length;
   return { text: `${visible(head)}\n[… ${left} characters not shown …]\n${visible(tail)}`, left };

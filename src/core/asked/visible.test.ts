@@ -14,6 +14,7 @@ table(
     { name: "backspaces", text: "rm\b\bls\u007F", gives: "rm\\u{8}\\u{8}ls\\u{7f}" },
     { name: "nothing at all", text: "a\u0000b", gives: "a\\u{0}b" },
     { name: "the other direction", text: "a\u202Eb\u2066c\u2069", gives: "a\\u{202e}b\\u{2066}c\\u{2069}" },
+    { name: "notes between the lines", text: "a\uFFF9b\uFFFB", gives: "a\\u{fff9}b\\u{fffb}" },
     { name: "spaces of no width", text: "r\u200Bm\uFEFF\u00AD", gives: "r\\u{200b}m\\u{feff}\\u{ad}" },
     { name: "tags outside of the first plane", text: "a\u{E0041}b", gives: "a\\u{e0041}b" },
     { name: "fillers and variants", text: "a\u3164b\uFE0Fc", gives: "a\\u{3164}b\\u{fe0f}c" },
