@@ -67,7 +67,10 @@ export type Output = {
 export interface Jobs {
   /** Starts it, or finds it running or ended under the same key. Rejects with a Fault when it cannot be started. */
   start(spec: JobSpec): Promise<Job>;
-  /** The job of a key, whoever started it; null when it did not happen, and then it cannot happen by that start any more. */
+  /**
+   * The job of a key, whoever started it; null when it did not happen, and then it cannot happen by that start any more.
+   * Rejects with a Fault when what is kept does not reach back to it, so that nobody can tell.
+   */
   find(key: string): Promise<Job | null>;
   get(id: string): Promise<Job | null>;
   state(id: string): Promise<JobState>;
@@ -81,6 +84,8 @@ export interface Jobs {
   list(session: string): Promise<readonly Job[]>;
   /** Ends all that run, also those that an earlier gateway has started; how many there were. */
   endAll(why: string): Promise<number>;
-  /** Removes what ended long ago. */
+  /** Nobody wants the job of a key any more: it is ended, and one that has not begun never will. */
+  drop(key: string, why: string): Promise<void>;
+  /** Removes what ended long ago, but nothing of a turn that goes on. */
   tidy(): Promise<void>;
 }

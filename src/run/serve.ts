@@ -191,6 +191,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     blobs,
     processes,
     archive: store,
+    turn: (id) => store.turn(id),
     env: parts.env,
     hide: parts.hideKnown,
     restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),

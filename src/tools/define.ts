@@ -24,10 +24,12 @@ export type Definition<S extends v.GenericSchema> = {
   readonly vet?: (input: v.InferOutput<S>, context: VetContext) => Promise<Verdict>;
   readonly run: (input: v.InferOutput<S>, context: ToolContext) => Promise<ToolResult>;
   readonly check?: (input: v.InferOutput<S>, context: ToolContext) => Promise<ToolResult | null>;
+  /** What was begun has a key; the input adds nothing to it. */
+  readonly drop?: (context: ToolContext) => Promise<void>;
 };
 
 export function define<S extends v.GenericSchema>(one: Definition<S>): Tool {
-  const { name, description, effect, face, schema, vet, run, check } = one;
+  const { name, description, effect, face, schema, vet, run, check, drop } = one;
   return {
     name,
     description,
@@ -40,6 +42,7 @@ export function define<S extends v.GenericSchema>(one: Definition<S>): Tool {
     ...(check === undefined
       ? {}
       : { check: (input, context) => tried(schema, input, context, "unknown", (good) => check(good, context)) }),
+    ...(drop === undefined ? {} : { drop: (_input, context) => drop(context) }),
   };
 }
 

@@ -13,9 +13,10 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type Paths, besideStore } from "../../config/paths.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import { sinceName } from "../../host/jobs/tidy.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { runningGateway } from "../../services/announce.ts";
 import { type Context, type Copy, pathsOf, show } from "../context.ts";
@@ -38,7 +39,7 @@ export async function restore(context: Context): Promise<number> {
   }
 }
 
-async function replace(context: Context, { store, files }: Paths, file: string): Promise<number> {
+async function replace(context: Context, { store, files, jobs }: Paths, file: string): Promise<number> {
   const draft = `${store}.restored-${process.pid}`;
   try {
     const copy = await bringIn(context, file, draft);
@@ -47,6 +48,8 @@ async function replace(context: Context, { store, files }: Paths, file: string):
     const copied = await copyIn(folderOf(file), files);
     const kept = existsSync(store) ? await keepOld(context, store) : null;
     for (const one of besideStore(store)) rmSync(one, { force: true });
+    // Jobs are in no backup: of a call that the copy takes for begun, a missing folder proves nothing any more.
+    rmSync(join(jobs, sinceName), { force: true });
     renameSync(draft, store);
     flush(dirname(store));
     const { openTurns, openItems } = copy;

@@ -21,7 +21,7 @@ import {
 } from "./folder.ts";
 import { type Holder, type Holders, openHolders } from "./holder.ts";
 import { readOutput } from "./output.ts";
-import { tidyJobs } from "./tidy.ts";
+import { keptSince, tidyJobs } from "./tidy.ts";
 import { firstOf } from "./waiting.ts";
 
 export type JobsOptions = {
@@ -29,19 +29,36 @@ export type JobsOptions = {
   readonly folder: string;
   readonly holders?: Holders;
   readonly now?: () => number;
+  /** What is known of the calls that jobs belong to. */
+  readonly calls?: Calls;
+  /** Told once, when commands cannot outlive the service that we are. */
+  readonly warn?: (why: string) => void;
+  /** For a holder to begin, on a machine that is very busy. */
+  readonly beginMs?: number;
 };
 
-/** For a holder to begin, on a machine that is very busy. */
-const beginMs = 60_000;
+export type Calls = {
+  /** Whether its turn has not ended: until then somebody may ask for its result. */
+  isOpen(key: string): Promise<boolean>;
+  /** When it was begun; null where nobody knows of it. */
+  begunAt(key: string): Promise<number | null>;
+};
+
+const nobody: Calls = { isOpen: async () => false, begunAt: async () => null };
+
 /** Between two looks: the first, the longest, and the longest at one whose end we are told of. */
 const lookMinMs = 5;
 const lookMaxMs = 100;
 const lookOwnMs = 1_000;
 const tidyEveryMs = 3_600_000;
 
-export function openJobs({ folder: all, holders = openHolders(), now = Date.now }: JobsOptions): Jobs {
+export function openJobs(options: JobsOptions): Jobs {
+  const { folder: all, holders = openHolders(), now = Date.now, calls = nobody, beginMs = 60_000 } = options;
   const own = new Map<string, Holder>();
   let tidiedAt = 0;
+  let isWarned = false;
+  // Before the first call can be begun, so that it is not older than this.
+  if (options.calls !== undefined) keptSince(all, now);
   const folderOf = (id: string) => join(all, id);
 
   async function get(id: string): Promise<Job | null> {
@@ -56,11 +73,18 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
   async function find(key: string): Promise<Job | null> {
     const folder = folderOf(jobId(key));
     const job = await readJob(folder);
-    // Its folder was begun and no more.
-    if (job === null) return null;
+    // Its folder was never made, or begun and no more; unless all folders of that time are gone.
+    if (job === null) {
+      if (isBefore(await calls.begunAt(key))) throw gone();
+      return null;
+    }
     let claim = await readClaim(folder);
     if (claim.type === "free") claim = await voidClaim(folder);
     return claim.type === "void" ? null : shown(job);
+  }
+
+  function isBefore(begunAt: number | null): boolean {
+    return begunAt !== null && begunAt < keptSince(all, now);
   }
 
   async function start(spec: JobSpec): Promise<Job> {
@@ -76,36 +100,55 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
     mkdirSync(all, { recursive: true, mode: 0o700 });
     const job: JobFile = { ...rest, id, startedAt: now() };
     await writeJob(folder, job);
-    await begin(id, env);
+    await begin(job, env);
+    void warnOnce();
     tidyNowAndThen();
     return shown(job);
   }
 
   /** Until somebody holds it. Two attempts: a scope that was granted once may be refused now. */
-  async function begin(id: string, env: Readonly<Record<string, string>>): Promise<void> {
+  async function begin(job: JobFile, env: Readonly<Record<string, string>>): Promise<void> {
+    const { id } = job;
     const folder = folderOf(id);
     for (const isLast of [false, true]) {
       const holder = await holders.start(id, folder, env);
       own.set(id, holder);
       holder.onEnd(() => own.get(id) === holder && own.delete(id));
-      if (await isBegun(folder, holder)) return;
+      const claim = await claimed(folder, holder);
+      if (claim === "held") return;
       const why = holder.ended() ?? `nothing for ${beginMs / 1000} s`;
       if (isLast) throw new Fault("not-possible", `The command could not be started: its holder ended with ${why}.`);
+      if (claim === "unwanted") throw new Fault("not-possible", "The command was not begun: nobody wants it any more.");
       holders.refused(`systemd-run ended with ${why}`);
+      if (claim === "free") continue;
+      // The first holder may still come; of the two, one gets the new claim.
+      await removeFolder(folder);
+      await writeJob(folder, job);
     }
   }
 
-  /** Nobody can begin it afterwards when it is false. */
-  async function isBegun(folder: string, holder: Holder): Promise<boolean> {
+  /**
+   * `free`: its holder has ended without it. `void`: nothing came for so long that we took it away. `unwanted`: somebody
+   * else did, and was promised that it will not happen.
+   */
+  async function claimed(folder: string, holder: Holder): Promise<"held" | "free" | "void" | "unwanted"> {
     let pauseMs = lookMinMs;
     for (const until = performance.now() + beginMs; performance.now() < until; pauseMs = longer(pauseMs)) {
       // The order matters: who has ended may have claimed it before.
       const hasEnded = holder.ended() !== null;
-      if ((await readClaim(folder)).type !== "free") return true;
-      if (hasEnded) return false;
+      const { type } = await readClaim(folder);
+      if (type !== "free") return type === "void" ? "unwanted" : "held";
+      if (hasEnded) return "free";
       await firstOf(pauseMs, holder.onEnd);
     }
-    return (await voidClaim(folder)).type === "held";
+    return (await voidClaim(folder)).type === "void" ? "void" : "held";
+  }
+
+  async function warnOnce(): Promise<void> {
+    if (isWarned) return;
+    isWarned = true;
+    const dwelling = await holders.dwelling();
+    if (dwelling.type === "inside") options.warn?.(dwelling.why);
   }
 
   async function state(id: string): Promise<JobState> {
@@ -134,7 +177,7 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
     if (now() - tidiedAt < tidyEveryMs) return;
     tidiedAt = now();
     // Nobody waits for it, and what it could not remove is tried again.
-    void tidyJobs(all, now()).catch(() => (tidiedAt = 0));
+    void tidyJobs(all, now(), calls.isOpen).catch(() => (tidiedAt = 0));
   }
 
   return {
@@ -157,8 +200,17 @@ export function openJobs({ folder: all, holders = openHolders(), now = Date.now 
         .toSorted((a, b) => b.startedAt - a.startedAt);
     },
     endAll: (why) => endJobs(all, why),
-    tidy: () => tidyJobs(all, now()),
+    tidy: () => tidyJobs(all, now(), calls.isOpen),
+    async drop(key, why) {
+      const folder = folderOf(jobId(key));
+      if ((await readJob(folder)) !== null) await endJob(folder, why);
+    },
   };
+}
+
+function gone(): Fault {
+  const why = "the home was restored from a backup, or its folder of jobs was removed";
+  return new Fault("not-found", `it was begun, and what became of it is not known, because since then ${why}.`);
 }
 
 /** What is left of it is ended: nobody holds it to its limit any more. */

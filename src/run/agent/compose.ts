@@ -17,6 +17,7 @@ import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import type { Mcp } from "../../tools/mcp/options.ts";
 import { terminalTools } from "../../tools/terminal/index.ts";
+import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
 import { acpCommand, mcpServers, modelSettings, workspaceOf } from "./settings.ts";
 
@@ -94,11 +95,15 @@ async function rehearse(options: ModelOptions): Promise<void> {
 
 function ownTools(config: Config, paths: Paths, workspace: string, given: AgentGiven): readonly Tool[] {
   const { approvals, terminal, web } = config.agent.tools;
-  const { archive, blobs, env, restart } = given;
+  const { archive, blobs, env, restart, turn, world } = given;
   const { home, notes, lock, store } = paths;
   const room = { workspace, home, userHome: userHome(), notes, approvals };
   const untouchable = [lock, store, ...besideStore(store)];
-  const jobs = openJobs({ folder: paths.jobs });
+  const jobs = openJobs({
+    folder: paths.jobs,
+    calls: callsIn({ turn, entries: (id) => archive.entries(id) }),
+    warn: (why) => world.log("warn", "commands end with the service, because systemd allows them no scope", { why }),
+  });
   return [
     ...terminalTools({ ...room, ...terminal, jobs, environment: env }),
     ...builtinTools({ ...room, untouchable, web, blobs, archive }),

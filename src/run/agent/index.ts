@@ -8,7 +8,7 @@ import type { ProcessRegistry } from "../../host/processes.ts";
 import type { Models } from "../../ports/agent.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
-import type { Archive } from "../../ports/store.ts";
+import type { Archive, Store } from "../../ports/store.ts";
 import type { World } from "../../ports/world.ts";
 import { offlineTool } from "./effects.ts";
 import { workspaceOf } from "./settings.ts";
@@ -18,6 +18,7 @@ import { type Shell, shell } from "./shell.ts";
 export type AgentGiven = {
   readonly world: World;
   readonly archive: Archive;
+  readonly turn: Store["turn"];
   readonly blobs: Blobs;
   readonly processes: ProcessRegistry;
   /** Takes every known secret out of a text. */

@@ -61,6 +61,7 @@ export function shell({ load, models, known = knownTool }: ShellOptions): Shell 
               if (tool?.check !== undefined) return tool.check(input, context);
               return { type: "unknown", why: "the gateway died while this ran and it cannot be checked" };
             },
+            drop: async (input, context) => (await real())?.drop?.(input, context),
           }
         : {}),
     };

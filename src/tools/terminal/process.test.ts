@@ -25,6 +25,7 @@ function quietJob(startedAt: number) {
       ]),
     kill: never,
     endAll: never,
+    drop: never,
     tidy: never,
   };
   const stop = (): void => {

@@ -108,6 +108,7 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
       const job = await jobs.find(context.key);
       return job === null ? null : follow(job, context);
     },
+    drop: ({ key }) => jobs.drop(key, "its turn was stopped"),
   });
 }
 
