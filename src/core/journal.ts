@@ -46,6 +46,20 @@ export type Said = {
   readonly usage?: Usage;
 };
 
+/** A question of the agent itself. */
+export type Asked = {
+  readonly type: "asked";
+  readonly question: string;
+  readonly text: string;
+  readonly choices: readonly string[];
+  /** It wants to be allowed something that it does itself; absent, any words are an answer. */
+  readonly kind?: "approval";
+  /** All that would be done, of which the text may show a part. */
+  readonly what?: string;
+  /** A digest of it: the answer is for nothing else. */
+  readonly bound?: string;
+};
+
 /** A call that waits for its user: to be allowed, or for the words that are its result. */
 export type CallAsked = {
   readonly type: "call-asked";
@@ -77,7 +91,7 @@ export type Entry =
   | CallAsked
   | { readonly type: "tool-begun"; readonly call: string; readonly effect: ToolEffect }
   | { readonly type: "tool-ended"; readonly call: string; readonly result: ToolResult }
-  | { readonly type: "asked"; readonly question: string; readonly text: string; readonly choices: readonly string[] }
+  | Asked
   /** `by`: who answered, and where. */
   | { readonly type: "answered"; readonly question: string; readonly choice: string | null; readonly by?: string }
   | { readonly type: "joined"; readonly message: Inbound }

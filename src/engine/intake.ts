@@ -6,11 +6,11 @@ import { Fault } from "../core/fault.ts";
 import { Bug } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Address, Inbound } from "../core/message.ts";
-import { sessionKey } from "../core/session.ts";
 import { type Timer, toInbound } from "../core/timer.ts";
+import type { Plan } from "./accepting.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Parts } from "./parts.ts";
-import type { Plan, Plans } from "./plans.ts";
+import type { Plans } from "./plans.ts";
 
 export type Accepted = "accepted" | "duplicate";
 
@@ -29,14 +29,6 @@ const conflictsMax = 10;
 export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
   const { store, world, ledger } = parts;
   let inFlight = 0;
-
-  /** An answer belongs to the session of its question, also when its user has started over since. */
-  async function laneFor({ from, body }: Inbound): Promise<Lane> {
-    const turn = body.kind === "answer" ? await store.waitingFor(body.question) : null;
-    const session = turn === null ? null : await store.session(turn.session);
-    if (session === null || session.key !== sessionKey(from)) return lanes.enter(from);
-    return lanes.enterSession(session);
-  }
 
   /** Commits a plan, made anew when the world moved between reading and writing. */
   async function commitPlan(
@@ -90,7 +82,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       const { platform, account } = inbound.from;
       const moved: Change[] = cursor === null ? [] : [{ put: "cursor", platform, account, value: cursor }];
       const result = await commitPlan(
-        () => laneFor(inbound),
+        () => lanes.enter(inbound.from),
         moved,
         (lane) => plans.inbound(lane, inbound),
       );

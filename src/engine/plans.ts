@@ -5,22 +5,18 @@ import { gist } from "../core/asked/asking.ts";
 import type { Change } from "../core/change.ts";
 import type { Instant, TurnId } from "../core/ids.ts";
 import type { Entry } from "../core/journal.ts";
-import { type Inbound, formatAddress, textOf } from "../core/message.ts";
+import { type Inbound, formatAddress } from "../core/message.ts";
 import { hintsFor } from "../core/notice.ts";
 import { type Decided, type OpenQuestion, type Route, decided, mayRestart, route } from "../core/route.ts";
 import { takenBy } from "../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
-import { lastExchange, saidAgain } from "./commands/exchange.ts";
-import { obey } from "./commands/obey.ts";
+import { type Plan, alongside, inboxRow, saidRow } from "./accepting.ts";
 import { type Obeyed, nothing } from "./commands/obeyed.ts";
 import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
 import type { Outlet } from "./outbox/pump.ts";
 import { writeReply } from "./outbox/replies.ts";
 import { type Parts, platformOf, settingsOf } from "./parts.ts";
 import { Interruption } from "./turns/interruption.ts";
-
-/** An acceptance ready to be committed. `stored` and `refused` say what follows in memory. */
-export type Plan = { readonly changes: readonly Change[]; readonly stored: () => void; readonly refused: () => void };
 
 export interface Plans {
   /** Whatever came in: a command, an answer, or the start of a turn. */
@@ -37,24 +33,15 @@ export interface Plans {
 export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked: (turn: Turn) => void): Plans {
   const { store, world, boot, events } = parts;
 
-  function inboxOf(inbound: Inbound, turn: string): Change {
-    const { platform, account } = inbound.from;
-    return { put: "inbox", platform, account, key: inbound.key, turn: turn as TurnId, at: world.now() };
-  }
+  const inboxOf = (inbound: Inbound, turn: string) => inboxRow(inbound, turn, world.now());
+  const wordsOf = (inbound: Inbound, { session }: Lane, turn: TurnId) =>
+    saidRow(inbound, session.id, turn, world.now());
 
   function sessionOf(lane: Lane): readonly Change[] {
     const at = world.now();
     if (lane.stored) return [{ put: "active", session: lane.session.id, at }];
     const made: Change = { put: "session", session: lane.session };
     return lane.follows === null ? [made] : [{ put: "ended", session: lane.follows, at }, made];
-  }
-
-  /** What a user said; a timer says nothing, its answer does. */
-  function wordsOf({ key, body }: Inbound, lane: Lane, turn: TurnId): readonly Change[] {
-    if (body.kind === "timer") return [];
-    const message = { key, session: lane.session.id, turn, role: "user", text: textOf(body), at: world.now() } as const;
-    const files = body.kind === "text" && body.files.length > 0 ? { files: body.files } : {};
-    return [{ put: "message", message: { ...message, ...files } }];
   }
 
   /** Starts the turn at once where the lane allows it, else leaves it in the store behind others. */
@@ -109,20 +96,37 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     );
   }
 
-  /** The waiting turn goes on with what was answered; null stands for a question whose time is over. */
+  /**
+   * The waiting turn goes on with what was answered; null stands for a question whose time is over. It does so in the
+   * lane of its own session, also when its user has started over since.
+   */
   async function planAnswer(lane: Lane, inbound: Inbound, answer: Route & { type: "answer" }): Promise<Plan | null> {
     const turn = await store.turn(answer.turn);
     if (turn?.now.state !== "waiting" || turn.now.question !== answer.question) return null;
-    if (turn.session !== lane.session.id) return null;
+    if (turn.session === lane.session.id) return planAnswered(lane, inbound, answer, turn);
+    const session = await store.session(turn.session);
+    if (session === null || session.key !== lane.session.key) return null;
+    const its = await lanes.enterSession(session);
+    const plan = await planAnswered(its, inbound, answer, turn);
+    const leave = () => lanes.leave(its);
+    return alongside({ changes: [], stored: leave, refused: leave }, plan);
+  }
+
+  async function planAnswered(
+    lane: Lane,
+    inbound: Inbound,
+    { question, choice }: Route & { type: "answer" },
+    turn: Turn,
+  ): Promise<Plan> {
     const journal = await store.journalOf(turn.id);
-    const by = answer.choice === null ? {} : { by: `${inbound.sender} at ${formatAddress(inbound.from)}` };
-    const entry: Entry = { type: "answered", question: answer.question, choice: answer.choice, ...by };
+    const by = choice === null ? {} : { by: `${inbound.sender} at ${formatAddress(inbound.from)}` };
+    const entry: Entry = { type: "answered", question, choice, ...by };
     const before: Change[] = [
       inboxOf(inbound, turn.id),
       ...sessionOf(lane),
       ...wordsOf(inbound, lane, turn.id),
       { put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry },
-      { drop: "timer", id: answer.question },
+      { drop: "timer", id: question },
     ];
     return planTurn(lane, advanceTurn(turn, { type: "answered" }), false, before, [...journal, entry]);
   }
@@ -133,6 +137,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     command: Exclude<Route, { type: "turn" | "answer" }>,
   ): Promise<Plan> {
     await lanes.settled(lane);
+    // Loaded with the first command, or when there is time.
+    const { obey } = await import("./commands/obey.ts");
     return planSaid(lane, inbound, await obey(parts, lanes, lane, command, inbound, world.now()));
   }
 
@@ -207,7 +213,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
   }
 
   async function planInbound(lane: Lane, inbound: Inbound): Promise<Plan> {
-    const open = lane.stored ? await store.openQuestions(lane.session.id) : [];
+    const open = lane.stored ? await store.questionsAt(lane.session.key) : [];
     const found = route(inbound, open);
     if (isRestart(found, inbound)) return planRestart(lane, inbound);
     switch (found.type) {
@@ -243,6 +249,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
       }
       case "retry": {
         await lanes.settled(lane);
+        const { lastExchange, saidAgain } = await import("./commands/exchange.ts");
         const last = await lastExchange(parts, lane);
         if (typeof last === "string") return planSaid(lane, inbound, { text: last, changes: [], stored: nothing });
         return planMessage(lane, saidAgain(last, inbound), last.undone);
@@ -259,17 +266,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     const more = others === 1 ? "One more waits" : `${others} more wait`;
     const text = `That was for: ${gist(asked.text)}\n${more} to be allowed.`;
     const note = planReply(lane, `note-${world.id()}`, null, text, world.now(), inbound);
-    return {
-      changes: [...plan.changes, ...note.changes],
-      stored() {
-        note.stored();
-        plan.stored();
-      },
-      refused() {
-        note.refused();
-        plan.refused();
-      },
-    };
+    return alongside(plan, note);
   }
 
   return {

@@ -44,8 +44,8 @@ export interface Store {
   /** Turns that asked for a restart and have not been answered, oldest first. */
   restarting(): Promise<readonly Turn[]>;
   heldTurns(boot: BootId): Promise<readonly Turn[]>;
-  /** The newest last. */
-  openQuestions(session: SessionId): Promise<readonly OpenQuestion[]>;
+  /** What is asked at a place, the newest last; also by the latest sessions that were succeeded there and still work. */
+  questionsAt(key: string): Promise<readonly OpenQuestion[]>;
   /** The turn that waits for the answer to a question. */
   waitingFor(question: string): Promise<Turn | null>;
   turn(id: TurnId): Promise<Turn | null>;

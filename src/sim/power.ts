@@ -89,7 +89,7 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     waitingTurns: slow(store.waitingTurns),
     restarting: slow(store.restarting),
     heldTurns: slow(store.heldTurns),
-    openQuestions: slow(store.openQuestions),
+    questionsAt: slow(store.questionsAt),
     waitingFor: slow(store.waitingFor),
     turn: slow(store.turn),
     journalOf: slow(store.journalOf),

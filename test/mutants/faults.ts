@@ -19,8 +19,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "no inbox key",
     file: "src/engine/plans.ts",
-    find: 'return { put: "inbox", platform, account, key: inbound.key,',
-    replace: 'return { put: "inbox", platform, account, key: world.id(),',
+    find: "inboxRow(inbound, turn, world.now());",
+    replace: "inboxRow({ ...inbound, key: world.id() }, turn, world.now());",
   },
   {
     name: "turn end and reply in two commits",

@@ -3,9 +3,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TurnId } from "../../src/core/ids.ts";
 import type { ToolEffect, ToolResult } from "../../src/core/journal.ts";
 import { Interruption } from "../../src/engine/turns/interruption.ts";
-import { stage, whenAborted } from "../stop/stage.ts";
+import type { Tool, ToolContext } from "../../src/ports/tool.ts";
+import { type Living, type Stage, stage, whenAborted } from "../stop/stage.ts";
 import { agentOf, calling, fine, resultsOf, texts, tool, turnsOf, untilSeen } from "./agents.ts";
 
 const failed = (why: string): ToolResult => ({ type: "failed", why });
@@ -169,3 +171,77 @@ test("a message that steers joins at the next step, also when it came while a ca
 });
 
 const done = { type: "said", text: "done", calls: [], final: true } as const;
+
+/** A job outside the process: `drop` is heard, and `check` finds it still running. */
+function following(dropped: string[], begun: () => void): Tool {
+  const follow = ({ signal }: ToolContext): Promise<ToolResult> => {
+    begun();
+    return new Promise((_, fail) => whenAborted(signal, () => fail(signal.reason)));
+  };
+  return tool("job", "checkable", follow, {
+    check: (_input, context) => follow(context),
+    drop: async (_input, { key }) => void dropped.push(key),
+  });
+}
+const afterwards = tool("next", "once", () => assert.fail("it was stopped before"));
+
+/** A call of a job is open, its life is gone, and the next one has no room to go on with it. */
+async function parkedInJob(on: Stage, dropped: string[]): Promise<Living> {
+  let begun = 0;
+  const agent = agentOf([following(dropped, () => void begun++), afterwards], [calling("job", "next")]);
+  const one = await on.start({ agent });
+  await on.say("build");
+  await on.until(() => begun === 1);
+  one.life.kill();
+  return on.start({ agent, lanesMax: 0 });
+}
+
+const unsureOf = (why: string): readonly ToolResult[] => [unsure(why), failed(`${why} before it was begun`)];
+
+test("/stop of an interrupted turn: its journal tells of every call, and its job is ended", async (t) => {
+  const on = await stage(t);
+  const dropped: string[] = [];
+  await parkedInJob(on, dropped);
+  await on.say("/stop");
+  await untilSeen(on, 1);
+  assert.deepEqual(texts(on), ["Stopped."]);
+  assert.deepEqual(await resultsOf(on), unsureOf(byUser));
+  const [turn] = await turnsOf(on);
+  assert.deepEqual(dropped, [`${turn?.id}:0:1`]);
+});
+
+test("an interrupted turn that the operator cancels: the same", async (t) => {
+  const on = await stage(t);
+  const dropped: string[] = [];
+  const two = await parkedInJob(on, dropped);
+  const [turn] = await turnsOf(on);
+  await two.gateway.cancel(turn?.id as TurnId);
+  assert.deepEqual(await resultsOf(on), unsureOf("cancelled by the operator"));
+  assert.equal(dropped.length, 1);
+});
+
+test("a turn that waits and is cancelled: what it asked for is told as not begun", async (t) => {
+  const on = await stage(t);
+  const vet: Tool["vet"] = async () => ({ type: "approve", why: "it does", what: "x", bound: "b", subject: null });
+  const dropped: string[] = [];
+  const job = { ...following(dropped, () => assert.fail("nobody allowed it")), vet };
+  const one = await on.start({ agent: agentOf([job], [calling("job")]) });
+  await on.say("build");
+  await untilSeen(on, 1);
+  const [turn] = await turnsOf(on);
+  await one.gateway.cancel(turn?.id as TurnId);
+  assert.deepEqual(await resultsOf(on), [failed("cancelled by the operator before it was begun")]);
+  assert.deepEqual(dropped, [], "there is nothing to end");
+});
+
+test("/stop of a running turn: a job that told nothing is ended, one that did is not", async (t) => {
+  const on = await stage(t);
+  const dropped: string[] = [];
+  let begun = 0;
+  await on.start({ agent: agentOf([following(dropped, () => void begun++)], [calling("job")]) });
+  await on.say("build");
+  await on.until(() => begun === 1);
+  await on.say("/stop");
+  await on.until(() => dropped.length === 1);
+  assert.deepEqual(await resultsOf(on), [unsure(byUser)]);
+});

@@ -3,12 +3,13 @@
 
 import type { Change } from "../../core/change.ts";
 import { Fault } from "../../core/fault.ts";
-import { Bug, type ItemId, type SessionId, type TurnId } from "../../core/ids.ts";
+import { Bug, type ItemId, type TurnId } from "../../core/ids.ts";
 import { readAnswer } from "../../core/asked/asking.ts";
 import { fateText } from "../../core/asked/late.ts";
 import { advanceItem } from "../../core/outbox.ts";
 import { limits } from "../../core/limits.ts";
 import { readCommand } from "../../core/route.ts";
+import type { Session } from "../../core/session.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import { cancelled, succession } from "../commands/ending.ts";
 import type { Intake } from "../intake.ts";
@@ -52,8 +53,8 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
     return item;
   }
 
-  async function openQuestion(session: SessionId, question: string) {
-    return (await store.openQuestions(session)).find((one) => one.question === question);
+  async function openQuestion({ key }: Session, question: string) {
+    return (await store.questionsAt(key)).find((one) => one.question === question);
   }
 
   async function mustCommit(changes: readonly Change[]): Promise<void> {
@@ -73,9 +74,11 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
         throw new Fault("not-possible", `Turn ${id} has ended already (${turn.now.outcome}).`);
       const session = await store.session(turn.session);
       if (session === null) throw new Bug(`turn ${id} belongs to no session`);
-      await mustCommit(cancelled(turn, session, "cancelled by the operator", world.now()));
+      const { changes, drop } = await cancelled(parts, { turn, session }, "cancelled by the operator", world.now());
+      await mustCommit(changes);
       const lane = lanes.laneOf(turn.session);
       if (lane !== null) lanes.interrupt(lane, new Interruption("cancelled", "Cancelled by the operator"), { is: id });
+      drop();
       events.emit({ type: "turn-ended", session: turn.session, turn: id, outcome: "cancelled" });
     },
     async retry(id) {
@@ -89,11 +92,11 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
     async answer(question, typed) {
       refuseUnlessOpen();
       const turn = await store.waitingFor(question);
-      const asked = turn === null ? undefined : await openQuestion(turn.session, question);
+      const session = turn === null ? null : await store.session(turn.session);
+      const asked = session === null ? undefined : await openQuestion(session, question);
       const choice = asked?.kind === "approval" ? readAnswer(typed, asked.choices) : typed;
       if (choice === null)
         throw new Fault("not-possible", `"${typed}" decides nothing. Answer with ${asked?.choices.join(", ")}.`);
-      const session = turn === null ? null : await store.session(turn.session);
       if (session !== null) {
         const body = { kind: "answer", question, choice } as const;
         const key = `=answer:${question}:${choice}`.slice(0, limits.keyMax);
@@ -120,7 +123,9 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       if (session.endedAt !== null) throw new Fault("not-possible", `Session ${id} has ended already.`);
       const lane = await lanes.enterSession(session);
       try {
-        await mustCommit(await succession(parts, session, world.now()));
+        const { changes, drop } = await succession(parts, session, world.now());
+        await mustCommit(changes);
+        drop();
         if (lane.session.id === id) lanes.succeed(lane);
       } finally {
         lanes.leave(lane);

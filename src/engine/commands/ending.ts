@@ -3,52 +3,77 @@
 import type { Change } from "../../core/change.ts";
 import type { Instant, SessionId } from "../../core/ids.ts";
 import { type Session, newSession } from "../../core/session.ts";
-import { type Turn, advanceTurn } from "../../core/turn.ts";
+import { advanceTurn } from "../../core/turn.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
+import { type Left, type Owned, leftBy } from "../turns/calls/left.ts";
 import { Interruption } from "../turns/interruption.ts";
-import { type Obeyed, only } from "./obeyed.ts";
+import type { Running } from "../turns/run.ts";
+import { type Obeyed, nothing, only } from "./obeyed.ts";
 
-/** Ends what runs, or else what was interrupted, or else what waits for an answer; the session stays. */
+/**
+ * Ends what runs at this place, or else what was interrupted, or else what waits for an answer; the session stays. What
+ * was begun before its user started over counts as well, after what the present conversation has.
+ */
 export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
   const why = "stopped by its user";
-  const ended = ({ id, session }: Turn) =>
-    parts.events.emit({ type: "turn-ended", session, turn: id, outcome: "cancelled", why });
-  const { running } = lane;
-  if (running !== null && running !== "starting" && running.turn.now.state === "running") {
-    const { turn, session } = running;
-    return {
-      text: "Stopped.",
-      changes: cancelled(turn, session, why, at),
-      stored() {
-        lanes.interrupt(lane, new Interruption("cancelled", "Stopped by its user"), { is: turn.id });
-        ended(turn);
-      },
-    };
-  }
-  const next = await parts.store.nextTurn(lane.session.id);
-  if (next?.now.state === "parked") {
-    return { text: "Stopped.", changes: cancelled(next, lane.session, why, at), stored: () => ended(next) };
-  }
-  const asked = (await parts.store.openQuestions(lane.session.id)).at(-1);
-  const turn = asked === undefined ? null : await parts.store.turn(asked.turn);
-  if (turn === null) return only("There is nothing to stop.");
-  const changes = cancelled(turn, lane.session, why, at);
-  return { text: "Stopped. The question is withdrawn.", changes, stored: () => ended(turn) };
+  const working = workingAt(lanes, lane);
+  const found: Owned | null = working ?? (await interruptedAt(parts, lane)) ?? (await askingAt(parts, lane));
+  if (found === null) return only("There is nothing to stop.");
+  const { turn } = found;
+  const { changes, drop } = await cancelled(parts, found, why, at);
+  return {
+    text: turn.now.state === "waiting" ? "Stopped. The question is withdrawn." : "Stopped.",
+    changes,
+    stored() {
+      const its = lanes.laneOf(turn.session);
+      if (its !== null) lanes.interrupt(its, new Interruption("cancelled", "Stopped by its user"), { is: turn.id });
+      drop();
+      parts.events.emit({ type: "turn-ended", session: turn.session, turn: turn.id, outcome: "cancelled", why });
+    },
+  };
 }
 
-/** The end of a turn by somebody's wish; with it goes what was counted against it, and its question. */
-export function cancelled(turn: Turn, session: Session, why: string, at: Instant): readonly Change[] {
+/** The turn that runs at the place of a lane: its own, or the latest of a session that it succeeded. */
+export function workingAt(lanes: Lanes, { session }: Lane): Running | null {
+  const here = lanes.running().filter((one) => one.session.key === session.key && one.turn.now.state === "running");
+  return here.find((one) => one.session.id === session.id) ?? here.at(-1) ?? null;
+}
+
+async function interruptedAt({ store }: Parts, { session }: Lane): Promise<Owned | null> {
+  const here = (await store.runnable()).filter(({ key }) => key === session.key);
+  for (const own of here.toSorted((a, b) => Number(b.id === session.id) - Number(a.id === session.id))) {
+    const turn = await store.nextTurn(own.id);
+    if (turn?.now.state === "parked") return { turn, session: own };
+  }
+  return null;
+}
+
+async function askingAt({ store }: Parts, { session }: Lane): Promise<Owned | null> {
+  const asked = (await store.questionsAt(session.key)).at(-1);
+  const turn = asked === undefined ? null : await store.turn(asked.turn);
+  const own = turn === null ? null : await store.session(turn.session);
+  return turn === null || own === null ? null : { turn, session: own };
+}
+
+/**
+ * The end of a turn by somebody's wish. With it goes what was counted against it, and its question; what was open in it
+ * is told in its journal, by its run if it has one.
+ */
+export async function cancelled(parts: Parts, { turn, session }: Owned, why: string, at: Instant): Promise<Left> {
+  const { state } = turn.now;
+  const ended = advanceTurn(turn, { type: "ended", outcome: "cancelled", why, at });
   const changes: Change[] = [
-    { put: "turn", turn: advanceTurn(turn, { type: "ended", outcome: "cancelled", why, at }) },
+    { put: "turn", turn: ended },
     { drop: "strikes", key: session.key },
   ];
-  const { state } = turn.now;
-  if (state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
+  if (turn.now.state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
   if (session.resume !== null && (state === "running" || state === "parked")) {
     changes.push({ put: "resume", session: session.id, resume: null });
   }
-  return changes;
+  if (state === "running") return { changes, drop: nothing };
+  const left = await leftBy(parts, { turn, session }, why, at);
+  return { changes: [...changes, ...left.changes], drop: left.drop };
 }
 
 /** What was asked before is still answered; the next message meets an empty memory. */
@@ -56,19 +81,37 @@ export async function startOver(parts: Parts, lanes: Lanes, lane: Lane, at: Inst
   const text = "A new conversation begins here. I no longer look at what was said before.";
   // Somebody else started over at the same moment; once is enough.
   if (lane.session.endedAt !== null) return { text, changes: [], stored: () => lanes.succeed(lane) };
-  return { text, changes: await succession(parts, lane.session, at), stored: () => lanes.succeed(lane) };
+  const { changes, drop } = await succession(parts, lane.session, at);
+  return {
+    text,
+    changes,
+    stored() {
+      lanes.succeed(lane);
+      drop();
+    },
+  };
 }
 
-/** Another session takes the place of this one; its open questions are withdrawn. */
-export async function succession(parts: Parts, session: Session, at: Instant): Promise<readonly Change[]> {
+/** Another session takes the place of this one; what is asked there is withdrawn. */
+export async function succession(parts: Parts, session: Session, at: Instant): Promise<Left> {
   const next = newSession(parts.world.id() as SessionId, session.address, parts.boot, at, session.model);
   const changes: Change[] = [
     { put: "ended", session: session.id, at },
     { put: "session", session: next },
   ];
-  for (const { turn: id } of await parts.store.openQuestions(session.id)) {
+  const drops: (() => void)[] = [];
+  for (const { turn: id } of await parts.store.questionsAt(session.key)) {
     const turn = await parts.store.turn(id);
-    if (turn !== null) changes.push(...cancelled(turn, session, "its user started over", at));
+    const own = turn === null ? null : await parts.store.session(turn.session);
+    if (turn === null || own === null) continue;
+    const left = await cancelled(parts, { turn, session: own }, "its user started over", at);
+    changes.push(...left.changes);
+    drops.push(left.drop);
   }
-  return changes;
+  return {
+    changes,
+    drop() {
+      for (const drop of drops) drop();
+    },
+  };
 }

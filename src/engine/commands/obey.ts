@@ -8,7 +8,7 @@ import { type Route, commands } from "../../core/route.ts";
 import { lookUp } from "../asked/fate.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
-import { startOver, stop } from "./ending.ts";
+import { startOver, stop, workingAt } from "./ending.ts";
 import { undo } from "./exchange.ts";
 import { chooseModel } from "./model.ts";
 import { type Obeyed, only } from "./obeyed.ts";
@@ -51,7 +51,7 @@ async function obeyKnown(
     case "whoami":
       return only(`You are ${inbound.sender}, writing from ${formatAddress(inbound.from)}.`);
     case "status":
-      return only(await statusText(parts, lane));
+      return only(await statusText(parts, lanes, lane));
     case "stop":
       return stop(parts, lanes, lane, at);
     case "new":
@@ -82,10 +82,10 @@ function helpText(): string {
   return ["Write to me, and I answer. These commands work at any time:", ...lines].join("\n");
 }
 
-async function statusText(parts: Parts, lane: Lane): Promise<string> {
-  const { running } = lane;
+async function statusText(parts: Parts, lanes: Lanes, lane: Lane): Promise<string> {
+  const running = workingAt(lanes, lane);
   const { length: queued } = await parts.store.queuedTurns(lane.session.id, 100);
-  const open = await parts.store.openQuestions(lane.session.id);
+  const open = await parts.store.questionsAt(lane.session.key);
   const asked = open.filter(({ kind }) => kind === "question").length;
   const leave = open.length - asked;
   const waits = [
@@ -98,7 +98,7 @@ async function statusText(parts: Parts, lane: Lane): Promise<string> {
       : []),
   ];
   if (waits.length === 0) waits.push("Nothing waits.");
-  if (running === null || running === "starting") return ["I am not working on anything here.", ...waits].join(" ");
+  if (running === null) return ["I am not working on anything here.", ...waits].join(" ");
   const { now } = running.turn;
   const seconds = now.state === "running" ? Math.round((parts.world.now() - now.startedAt) / 1000) : 0;
   const steps = `${running.steps} ${running.steps === 1 ? "step" : "steps"}`;

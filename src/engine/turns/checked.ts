@@ -36,6 +36,8 @@ function whatIsWrong(step: Step): string | null {
   if (typeof step.text !== "string") return "it has no text";
   if (step.type === "asked") {
     if (!Number.isSafeInteger(Math.floor(step.until))) return "its question has no proper end";
+    const { what = "", bound = "", kind = "approval" } = step;
+    if (kind !== "approval" || typeof what !== "string" || typeof bound !== "string") return "it is no proper approval";
     return step.choices.every((one) => typeof one === "string") ? null : "its choices are not all text";
   }
   const ids = new Set(step.calls.map(({ call }) => call));

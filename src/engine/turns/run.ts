@@ -87,6 +87,7 @@ function turnRun(
         const clear: Change[] = [{ drop: "strikes", key: session.key }, ...(await unmark(parts, running.session))];
         const event = { type: "ended", outcome: "cancelled", why: because, at: world.now() } as const;
         await move(event, left.entries, [...clear, ...left.changes]);
+        left.drop();
         afterWishes(left.changes);
         events.emit({ type: "turn-ended", session: of, turn: id, outcome: "cancelled" });
         return false;
@@ -110,8 +111,9 @@ function turnRun(
     const stored = await store.turn(running.turn.id);
     if (stored?.now.state !== "done" || stored.now.outcome !== "cancelled") return;
     if (stored.version !== running.turn.version + 1) return;
-    const { entries, changes } = made.leftBy(stored.now.why ?? "stopped");
+    const { entries, changes, drop } = made.leftBy(stored.now.why ?? "stopped");
     running.turn = stored;
+    drop();
     if (entries.length > 0 && (await tryRecord(entries, changes)) === "committed") afterWishes(changes);
   }
 
@@ -140,12 +142,8 @@ function turnRun(
     running.steps++;
     switch (step.type) {
       case "asked": {
-        const { text, choices, until } = step;
-        return ask(
-          work,
-          { type: "asked", question: questionId(running.turn.id, journal.length), text, choices },
-          until,
-        );
+        const { until, ...asked } = step;
+        return ask(work, { ...asked, question: questionId(running.turn.id, journal.length) }, until);
       }
       case "compacted":
         return compact(step);

@@ -3,7 +3,7 @@
 
 import type { Change } from "../../core/change.ts";
 import { type Instant, later } from "../../core/ids.ts";
-import type { CallAsked, Entry } from "../../core/journal.ts";
+import type { Asked, CallAsked, Entry } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
 import type { Question } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
@@ -71,15 +71,10 @@ export function fail(work: Work, why: string): Promise<false> {
 }
 
 /** The turn rests until somebody answers, or its time is over; it holds no memory meanwhile. */
-export async function ask(
-  work: Work,
-  asked: Extract<Entry, { type: "asked" }> | CallAsked,
-  until: Instant,
-): Promise<false> {
+export async function ask(work: Work, asked: Asked | CallAsked, until: Instant): Promise<false> {
   const { parts, running, timers } = work;
-  const { question, text, choices } = asked;
+  const { question, text, choices, kind = "question" } = asked;
   const { id: turn, session } = running.turn;
-  const kind = asked.type === "call-asked" ? asked.kind : "question";
   const dueAt = Math.min(until, later(parts.world.now(), limits.questionMaxMs)) as Instant;
   const timer: Change = { put: "timer", timer: { id: question, session, turn, dueAt, text: "" } };
   const shown: Question = { id: question, choices, ...(kind === "approval" ? { kind } : {}) };

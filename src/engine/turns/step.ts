@@ -71,7 +71,9 @@ function hidden(step: Given, hide: Hide): Given {
       return { ...step, why: hide(step.why) };
     case "compacted":
       return { ...step, summary: hide(step.summary) };
-    default:
+    case "asked":
+      return { ...step, text: hide(step.text), ...(step.what === undefined ? {} : { what: hide(step.what) }) };
+    case "said":
       return { ...step, text: hide(step.text) };
   }
 }

@@ -31,6 +31,9 @@ export const engineQueries = {
   restarting: "SELECT * FROM turns INDEXED BY turns_restarting WHERE state = 'restarting' ORDER BY n",
   heldTurns: "SELECT * FROM turns INDEXED BY turns_running WHERE state = 'running' AND boot = ? ORDER BY n",
   waitingTurns: "SELECT * FROM turns INDEXED BY turns_waiting WHERE session = ? AND state = 'waiting' ORDER BY n",
+  questionsAt: `SELECT turns.* FROM (
+      SELECT id FROM sessions INDEXED BY sessions_key WHERE key = ? ORDER BY n DESC LIMIT 20) AS here
+    CROSS JOIN turns INDEXED BY turns_waiting ON turns.session = here.id AND turns.state = 'waiting' ORDER BY turns.n`,
   waitingFor:
     "SELECT * FROM turns INDEXED BY turns_question WHERE state = 'waiting' AND json_extract(now, '$.question') = ? LIMIT 1",
   turn: "SELECT * FROM turns WHERE id = ?",
@@ -76,7 +79,7 @@ export function engineReads(db: DatabaseSync): Reads {
       return raw === undefined ? null : to(raw);
     };
   };
-  const waitingTurns = many(q.waitingTurns, toTurn);
+  const waitingAt = many(q.questionsAt, toTurn);
   const journalOf = many(q.journalOf, toEntry);
   const journalTail = many(q.journalTail, toEntry);
   const memories = many(q.memories, toMemory);
@@ -91,12 +94,12 @@ export function engineReads(db: DatabaseSync): Reads {
     nextTurn: one(q.nextTurn, toTurn),
     queuedTurns: many(q.queuedTurns, toTurn),
     readyTurns: many(q.readyTurns, toTurn),
-    waitingTurns,
+    waitingTurns: many(q.waitingTurns, toTurn),
     restarting: many(q.restarting, toTurn),
     heldTurns: many(q.heldTurns, toTurn),
-    async openQuestions(session) {
+    async questionsAt(key) {
       const found = [];
-      for (const turn of await waitingTurns(session)) {
+      for (const turn of await waitingAt(key)) {
         // A waiting turn has said nothing since it asked.
         const asked = (await journalTail(turn.id, 1))[0];
         const question = asked === undefined ? null : questionIn(asked);
@@ -127,8 +130,8 @@ export function engineReads(db: DatabaseSync): Reads {
 /** What a turn waits for, by the last entry of its journal. */
 export function questionIn(entry: Entry): Omit<OpenQuestion, "turn"> | null {
   if (entry.type !== "asked" && entry.type !== "call-asked") return null;
-  const { question, text, choices } = entry;
-  return { question, kind: entry.type === "asked" ? "question" : entry.kind, text, choices };
+  const { question, text, choices, kind = "question" } = entry;
+  return { question, kind, text, choices };
 }
 
 /** Statements are compiled at first use: a start needs only a few of them. */

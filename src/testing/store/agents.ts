@@ -142,7 +142,7 @@ function conversationTests(open: OpenStore): void {
 }
 
 function askedTests(open: OpenStore): void {
-  test("a call that waits for approval is an open question of its session and of all", async (t) => {
+  test("a call that waits for approval is an open question of its place and of all", async (t) => {
     const { store } = await started(t, open);
     const claimed = advanceTurn(aTurn("t1"), { type: "claimed", boot: bootId("b1"), at: at(1) });
     const waiting = advanceTurn(claimed, { type: "asked", question: "q1", until: at(99) });
@@ -158,7 +158,7 @@ function askedTests(open: OpenStore): void {
         entry: { type: "call-asked", call: "c1", bound: "d", subject: null, ...asked },
       },
     ]);
-    assert.deepEqual(await store.openQuestions(sessionId("s1")), [{ turn: "t1", ...asked }]);
+    assert.deepEqual(await store.questionsAt(aSession("s1").key), [{ turn: "t1", ...asked }]);
     const [line] = await store.asked(10);
     assert.deepEqual([line?.question, line?.session, line?.until], ["q1", "s1", at(99)]);
   });

@@ -59,7 +59,7 @@ async function everything(store: Store & Archive, turns: readonly string[], item
     strikes: await store.strikes("k"),
     boots: await store.lastBoots(10),
     counts: await store.counts(),
-    questions: await store.openQuestions(sessionId("s1")),
+    questions: await store.questionsAt(aSession("s1").key),
   };
 }
 

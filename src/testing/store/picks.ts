@@ -6,7 +6,7 @@ import type { Change } from "../../core/change.ts";
 import type { Entry } from "../../core/journal.ts";
 import type { ItemState } from "../../core/outbox.ts";
 import type { TurnState } from "../../core/turn.ts";
-import { aTurn, anItem, at, bootId, sessionId, turnId } from "../samples.ts";
+import { aSession, aTurn, anItem, at, bootId, sessionId, turnId } from "../samples.ts";
 import { type OpenStore, acceptance, idOf, ids, putItem, putSession, putTurn, started, write } from "./steps.ts";
 
 const s1 = sessionId("s1");
@@ -191,11 +191,19 @@ function questionTests(open: OpenStore): void {
     await write(store, [waiting("a", "q3"), ...asked("a", 0, "q3", [])]);
     await write(store, [turnIn("queued", "answered"), ...asked("answered", 0, "q4", ["c"])]);
     await write(store, [waiting("elsewhere", "q5", "s2"), ...asked("elsewhere", 0, "q5", ["d"])]);
-    assert.deepEqual(await store.openQuestions(s1), [
+    assert.deepEqual(await store.questionsAt(aSession("s1").key), [
       { turn: "z", question: "q2", kind: "question", text: "which?", choices: ["a", "b"] },
       { turn: "a", question: "q3", kind: "question", text: "which?", choices: [] },
     ]);
-    assert.deepEqual(await store.openQuestions(sessionId("nobody")), []);
+    assert.deepEqual(await store.questionsAt("nobody"), []);
+    const { key, address } = aSession("s1");
+    await write(store, [{ put: "ended", session: s1, at: at(2) }, putSession("s3", { key, address })]);
+    await write(store, [waiting("later", "q6", "s3"), ...asked("later", 0, "q6", [])]);
+    assert.deepEqual(
+      (await store.questionsAt(key)).map(({ question }) => question),
+      ["q2", "q3", "q6"],
+      "also of sessions that were succeeded there",
+    );
   });
 }
 

@@ -15,9 +15,9 @@ import {
   type ToolEffect,
   type ToolResult,
   askedAbout,
+  cutOff,
   dangling,
   decideNext,
-  lastStep,
 } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
 import { toolNamed } from "../../parts.ts";
@@ -25,7 +25,8 @@ import { interruptionOf } from "../interruption.ts";
 import { ask } from "../saying.ts";
 import type { Work } from "../work.ts";
 import { running as shownWhile } from "./progress.ts";
-import { runCall } from "./tools.ts";
+import { dropCalls } from "./left.ts";
+import { callKey, runCall } from "./tools.ts";
 import { vet, vetByRules } from "./vetting.ts";
 import { wishesOf } from "./wishes.ts";
 
@@ -43,7 +44,12 @@ export interface Calls {
   answered(next: AnsweredCall): Promise<boolean>;
   giveUp(call: ToolCall): Promise<true>;
   /** What became of everything that was open when the turn was ended from outside, with what goes into that commit. */
-  leftBy(why: string): { readonly entries: readonly Entry[]; readonly changes: readonly Change[] };
+  leftBy(why: string): {
+    readonly entries: readonly Entry[];
+    readonly changes: readonly Change[];
+    /** Called when the end of the turn is stored: nobody waits any more for what told no result. */
+    readonly drop: () => void;
+  };
 }
 
 export function calls(work: Work): Calls {
@@ -66,10 +72,7 @@ export function calls(work: Work): Calls {
     return [{ type: "tool-begun", call: call.call, effect }];
   }
 
-  /** Stable over all attempts of one call. */
-  function keyOf(call: ToolCall): string {
-    return `${running.turn.id}:${lastStep(journal)}:${call.call}`;
-  }
+  const keyOf = (call: ToolCall): string => callKey(running.turn.id, journal, call);
 
   async function verdictOn(call: ToolCall): Promise<Verdict | "aborted"> {
     const known = judged?.call === call.call ? judged.verdict : null;
@@ -218,11 +221,14 @@ export function calls(work: Work): Calls {
       return true;
     },
     leftBy(why) {
-      const done = dangling(journal).map(({ call, effect }): Done => {
+      const open = dangling(journal);
+      const done = open.map(({ call, effect }): Done => {
         const told = inHand.get(call.call);
         return { call, result: told ?? cutOff(why, effect, told === null) };
       });
+      const untold = open.filter(({ call }) => (inHand.get(call.call) ?? null) === null);
       return {
+        drop: () => dropCalls(parts, running, journal, untold),
         entries: done.map(({ call, result }) => ({ type: "tool-ended", call: call.call, result })),
         changes: done.flatMap(({ call, result }) => wishesOf(parts, running, result, keyOf(call))),
       };
@@ -238,10 +244,4 @@ function isAsShown(verdict: Verdict, asked: CallAsked | undefined): boolean {
 function deniedText(decision: { readonly type: "deny"; readonly words: string } | { readonly type: "nobody" }): string {
   if (decision.type === "nobody") return "nobody allowed it in time, so it was not done";
   return `denied by the user${decision.words === "" ? "" : `: ${decision.words}`}. It was not done; do not try the same in another way`;
-}
-
-/** `ran`: it was under way in this life. */
-function cutOff(why: string, effect: ToolEffect | null, ran: boolean): ToolResult {
-  if (effect !== null) return { type: "unknown", why: `${why} while it ran, so nobody knows whether it happened` };
-  return { type: "failed", why: ran ? `${why} while it ran` : `${why} before it was begun` };
 }

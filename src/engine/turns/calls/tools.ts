@@ -3,8 +3,8 @@
 
 import { sentenceOf } from "../../../core/fault.ts";
 import { hideDeep } from "../../../core/hide.ts";
-import { later } from "../../../core/ids.ts";
-import type { CallMode, ToolCall, ToolResult } from "../../../core/journal.ts";
+import { type TurnId, later } from "../../../core/ids.ts";
+import { type CallMode, type Entry, type ToolCall, type ToolResult, lastStep } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
 import type { Tool, ToolContext } from "../../../ports/tool.ts";
 import { childOf, over } from "../../abort.ts";
@@ -30,19 +30,7 @@ export async function runCall(
   if (tool === null) return { type: "failed", why: `there is no tool named ${call.tool}` };
   const stop = running.abort.signal;
   const own = childOf(stop);
-  const { session, turn } = running;
-  const context: ToolContext = {
-    session: session.id,
-    turn: turn.id,
-    address: session.address,
-    key,
-    fence: session.fence,
-    signal: own.signal,
-    now: () => parts.world.now(),
-    tell(progress) {
-      if (!own.signal.aborted) tell(String(progress));
-    },
-  };
+  const context = contextOf(parts, running, key, own.signal, tell);
   const limit = async (): Promise<ToolResult | "aborted"> => {
     const ms = tool.timeoutMs ?? limits.toolMs;
     await parts.world.sleep(later(parts.world.now(), ms), own.signal);
@@ -56,6 +44,32 @@ export async function runCall(
   const result = await Promise.race([work(tool, call, mode, context), limit()]);
   own.abort(over);
   return typeof result === "string" ? result : (hideDeep(parts.hide, result) as ToolResult);
+}
+
+/** Stable over all attempts of one call. */
+export function callKey(turn: TurnId, journal: readonly Entry[], call: ToolCall): string {
+  return `${turn}:${lastStep(journal)}:${call.call}`;
+}
+
+export function contextOf(
+  parts: Parts,
+  { turn, session }: Pick<Running, "turn" | "session">,
+  key: string,
+  signal: AbortSignal,
+  tell: (progress: string) => void,
+): ToolContext {
+  return {
+    session: session.id,
+    turn: turn.id,
+    address: session.address,
+    key,
+    fence: session.fence,
+    signal,
+    now: () => parts.world.now(),
+    tell(progress) {
+      if (!signal.aborted) tell(String(progress));
+    },
+  };
 }
 
 async function work(tool: Tool, call: ToolCall, mode: CallMode, context: ToolContext): Promise<Outcome> {
