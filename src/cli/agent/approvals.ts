@@ -64,6 +64,11 @@ async function answer(context: Context, choice: ApprovalChoice, words: string): 
   const found = pick(given, await openOnes(client), "approval");
   if (found?.kind === "question")
     throw new Fault("not-possible", `${found.id} is a question, not an approval. Answer it in ${found.address}.`);
+  if (choice === "always" && found?.choices.includes("always") === false)
+    throw new Fault(
+      "not-possible",
+      `${found.id} cannot be allowed for good, so nothing was decided. Leave --always out.`,
+    );
   // Of one that is no longer open the gateway knows what became of it.
   const id = found?.id ?? given;
   const body: AnswerRequest = { choice: words === "" ? choice : `${choice}: ${words}` };
