@@ -13,6 +13,7 @@ import {
   dangling,
   decideNext,
   diedOfIt,
+  follows,
   isFromOutside,
   madeProgress,
 } from "./journal.ts";
@@ -552,4 +553,28 @@ table(
     { name: "not in a call then", journal: [crash, using("once", "x"), begunOnce], gives: false },
   ],
   ({ journal, gives }) => assert.equal(diedOfIt(journal, effectOf), gives),
+);
+
+const ran = [said("", [call("1", "checkable")]), begun("1", "checkable")];
+const again = (reason: "crash" | "restart_timeout" | "shutdown_timeout"): Entry => ({
+  type: "resumed",
+  attempt: 2,
+  reason,
+});
+table(
+  "a call that goes on without us",
+  [
+    { name: "begun", journal: ran, gives: 0 },
+    { name: "not begun", journal: ran.slice(0, 1), gives: null },
+    { name: "ended", journal: [...ran, ended("1")], gives: null },
+    { name: "of another effect", journal: [said("", [call("1", "keyed")]), begun("1", "keyed")], gives: null },
+    { name: "asked about again", journal: [...ran, again("crash"), callAsked("1", "q1")], gives: null },
+    {
+      name: "restarts are no deaths",
+      journal: [...ran, again("crash"), again("restart_timeout"), again("shutdown_timeout")],
+      gives: 2,
+    },
+    { name: "deaths before it was begun are not its own", journal: [again("crash"), ...ran], gives: 0 },
+  ],
+  ({ journal, gives }) => assert.equal(follows(journal)?.deaths ?? null, gives),
 );

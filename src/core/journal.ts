@@ -224,12 +224,33 @@ export function madeProgress(journal: readonly Entry[]): boolean {
 export function diedOfIt(journal: readonly Entry[], effectOf: (tool: string) => ToolEffect): boolean {
   const now = new Set(cutShort(journal, effectOf));
   if (now.size === 0) return false;
-  return journal.some(
-    (entry, i) =>
-      entry.type === "resumed" &&
-      entry.reason === "crash" &&
-      cutShort(journal.slice(0, i), effectOf).some((call) => now.has(call)),
-  );
+  // A call that can be looked at goes on without us: deaths beside it accuse only a call before it.
+  return journal
+    .slice(0, followedFrom(journal) ?? journal.length)
+    .some(
+      (entry, i) =>
+        entry.type === "resumed" &&
+        entry.reason === "crash" &&
+        cutShort(journal.slice(0, i), effectOf).some((call) => now.has(call)),
+    );
+}
+
+/**
+ * Whether a turn stands inside a call that goes on without us and is only followed: a stop takes nothing from it. `deaths`
+ * are the ends of lives, other than restarts, that followed it so far.
+ */
+export function follows(journal: readonly Entry[]): { readonly deaths: number } | null {
+  const from = followedFrom(journal);
+  if (from === null) return null;
+  const ends = journal.slice(from).filter((entry) => entry.type === "resumed" && entry.reason !== "restart_timeout");
+  return { deaths: ends.length };
+}
+
+/** Where the open checkable call of the last step was begun. */
+function followedFrom(journal: readonly Entry[]): number | null {
+  const [first] = dangling(journal);
+  if (first?.effect !== "checkable") return null;
+  return journal.findLastIndex((entry) => entry.type === "tool-begun" && entry.call === first.call.call);
 }
 
 /** The calls that were under way when a journal broke off, each as its tool and input. */

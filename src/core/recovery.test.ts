@@ -19,7 +19,7 @@ const broken = aBoot("b1", { stop: { class: "fault", by: "fault", reason: "a bug
 function held(name: string, boot: Boot, strikes: number, progress: "progressed" | "stuck"): HeldTurn {
   const now = { state: "running", boot: boot.id, startedAt: at(1) } as const;
   const turn = aTurn(name, { now, version: 3, attempt: 1 });
-  return { turn, boot, strikes, progressed: progress === "progressed", marked: false, suspend: false };
+  return { turn, boot, strikes, progressed: progress === "progressed", follows: false, marked: false, suspend: false };
 }
 
 /** A verdict in one line: name, what it became, cause or outcome, strikes, and why. */
@@ -51,6 +51,16 @@ table(
       name: "died inside its own stop, before it was marked",
       held: [held("a", stoppedLate, 1, "stuck")],
       gives: ["a parked shutdown 2 shutdown_timeout"],
+    },
+    {
+      name: "died inside its own stop, in a call that goes on without us",
+      held: [{ ...held("a", stoppedLate, 2, "stuck"), follows: true }],
+      gives: ["a parked shutdown 2 shutdown_timeout"],
+    },
+    {
+      name: "died by itself in a call that goes on without us, too often",
+      held: [{ ...held("a", crashed, 2, "stuck"), follows: true }],
+      gives: ["a convicted failed 3"],
     },
     {
       name: "died inside its own stop, marked and counted",

@@ -69,6 +69,8 @@ export type HeldTurn = {
   readonly turn: Turn;
   readonly boot: Boot;
   readonly progressed: boolean;
+  /** It stands in a call that goes on without us: a stop that was asked for cost it nothing. */
+  readonly follows: boolean;
   readonly strikes: number;
   /** The boot's own stop has marked and counted it. */
   readonly marked: boolean;
@@ -125,8 +127,8 @@ export function decideTurns(held: readonly HeldTurn[], machine: string, now: Ins
 }
 
 /** An interruption without progress by a stop that was asked for, and not counted yet. */
-function wasStopped({ boot, progressed, marked }: HeldTurn): boolean {
-  return boot.stop !== null && boot.stop.class !== "fault" && !progressed && !marked;
+function wasStopped({ boot, progressed, follows, marked }: HeldTurn): boolean {
+  return boot.stop !== null && boot.stop.class !== "fault" && !progressed && !follows && !marked;
 }
 
 /** A send cut short may have arrived: in doubt, then by key or policy due at once or held for the user. */

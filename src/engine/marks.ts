@@ -2,6 +2,7 @@
 // Only what runs at that very moment is marked; whoever finishes first was not interrupted.
 
 import type { Change } from "../core/change.ts";
+import { follows } from "../core/journal.ts";
 import type { StopClass } from "../core/recovery.ts";
 import { clearResume, markResume, resumeReason } from "../core/resume.ts";
 import type { Session } from "../core/session.ts";
@@ -28,7 +29,8 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
       { check: "turn", turn: one.turn.id, version: one.turn.version, session: id, fence },
       { put: "resume", session: id, resume: marked.resume },
     ];
-    if (!one.hasResult && stop !== "fault") {
+    const isLost = !one.hasResult && follows(await store.journalOf(one.turn.id)) === null;
+    if (isLost && stop !== "fault") {
       changes.push({ put: "strikes", key, strikes: (await store.strikes(key)) + 1 });
     }
     // Noted here first: an end that is committed right behind this takes the mark away.

@@ -1,19 +1,23 @@
 // The operator's desk, whose code is loaded when somebody comes to it for the first time: most lives of a gateway become
-// ready without anybody.
+// ready without anybody. From then on a wish is begun at once.
 
 import type { Operator } from "./operator.ts";
 
 export function openDesk(load: () => Promise<Operator>): Operator {
-  let desk: Promise<Operator> | null = null;
-  const open = (): Promise<Operator> => (desk ??= load());
+  let opened: Operator | null = null;
+  const at = async <T>(work: (desk: Operator) => Promise<T>): Promise<T> => {
+    if (opened !== null) return work(opened);
+    opened = await load();
+    return work(opened);
+  };
   return {
-    post: async (...given) => (await open()).post(...given),
-    cancel: async (...given) => (await open()).cancel(...given),
-    retry: async (...given) => (await open()).retry(...given),
-    answer: async (...given) => (await open()).answer(...given),
-    revoke: async (...given) => (await open()).revoke(...given),
-    reset: async (...given) => (await open()).reset(...given),
-    resend: async (...given) => (await open()).resend(...given),
-    discard: async (...given) => (await open()).discard(...given),
+    post: (...given) => at((desk) => desk.post(...given)),
+    cancel: (...given) => at((desk) => desk.cancel(...given)),
+    retry: (...given) => at((desk) => desk.retry(...given)),
+    answer: (...given) => at((desk) => desk.answer(...given)),
+    revoke: (...given) => at((desk) => desk.revoke(...given)),
+    reset: (...given) => at((desk) => desk.reset(...given)),
+    resend: (...given) => at((desk) => desk.resend(...given)),
+    discard: (...given) => at((desk) => desk.discard(...given)),
   };
 }

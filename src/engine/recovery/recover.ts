@@ -3,7 +3,8 @@
 
 import type { Change } from "../../core/change.ts";
 import { Bug, type SessionId, type TurnId } from "../../core/ids.ts";
-import { type ToolEffect, diedOfIt, madeProgress } from "../../core/journal.ts";
+import { type ToolEffect, diedOfIt, follows, madeProgress } from "../../core/journal.ts";
+import { limits } from "../../core/limits.ts";
 import { hintsFor, restarted } from "../../core/notice.ts";
 import { decideInDoubt } from "../../core/outbox.ts";
 import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "../../core/recovery.ts";
@@ -13,6 +14,7 @@ import type { Turn } from "../../core/turn.ts";
 import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
 import { type Parts, platformOf, settingsOf, toolNamed } from "../parts.ts";
 import { writeReply } from "../outbox/replies.ts";
+import { leftBy } from "../turns/calls/left.ts";
 import { recentlyActive, suspensions } from "./suspend.ts";
 
 export type Recovered = {
@@ -24,6 +26,8 @@ export type Recovered = {
   readonly hold: TurnId | null;
   readonly runnable: readonly Session[];
   readonly sendable: readonly SessionId[];
+  /** Tells the tools of what was given up that nobody waits for them; to be called when there is time. */
+  readonly drop: () => void;
 };
 
 /** How much of a journal is read to see whether its last run got anything done: mostly its very end tells. */
@@ -53,6 +57,7 @@ export async function recover(parts: Parts, self: Boot, found: Counters | null =
     hold: turns.hold,
     runnable,
     sendable: await store.sendable(),
+    drop: turns.drop,
   };
 }
 
@@ -68,11 +73,12 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
       if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
       sessions.set(turn.id, session);
       const { stop } = boot;
-      const progressed = await gotSomewhere(parts, turn);
+      const { progressed, follows } = await howFar(parts, turn);
       held.push({
         turn,
         boot,
         progressed,
+        follows,
         // Of a turn that got something done, nobody asks, unless its session has had enough already.
         strikes: progressed && !struckOut.has(session.key) ? 0 : await counters.strikesOf(session.key),
         marked: stop !== null && (session.resume?.markedAt ?? 0) >= stop.at,
@@ -85,12 +91,20 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
   const { turns, hold } = decideTurns(held, self.machine, world.now());
   const ends = await suspensions(parts, turns, sessions, [...struckOut], recent);
   const changes: Change[] = [];
+  const drops = [...ends.drops];
   for (const [i, verdict] of turns.entries()) {
     const [session, before] = [sessions.get(verdict.turn.id), held[i]];
     if (session === undefined || before === undefined) throw new Bug("a verdict without its turn");
     changes.push(...verdictChanges(parts, session, before, verdict));
+    if (verdict.type !== "convicted") continue;
+    const left = await leftBy(parts, { turn: verdict.turn, session }, "the turn was given up", world.now());
+    changes.push(...left.changes);
+    drops.push(left.drop);
   }
-  return { changes: [...changes, ...ends.changes], suspended: ends.count, hold };
+  const drop = () => {
+    for (const one of drops) one();
+  };
+  return { changes: [...changes, ...ends.changes], suspended: ends.count, hold, drop };
 }
 
 function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdict: TurnVerdict): readonly Change[] {
@@ -113,12 +127,18 @@ function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdic
   return changes;
 }
 
-/** A result since its last start; but whoever dies in the same call again got nowhere, whatever came between. */
-async function gotSomewhere(parts: Parts, turn: Turn): Promise<boolean> {
-  if (!(await gotSomething(parts, turn.id))) return false;
-  if (turn.attempt < 2) return true;
+/**
+ * A result since its last start, or a call that is only followed and was so not too often; but whoever dies in the same
+ * call again got nowhere, whatever came between.
+ */
+async function howFar(parts: Parts, turn: Turn): Promise<Pick<HeldTurn, "progressed" | "follows">> {
+  const something = await gotSomething(parts, turn.id);
+  if (turn.attempt < 2) return { progressed: something, follows: false };
   const effectOf = (name: string): ToolEffect => toolNamed(parts.agent, name)?.effect ?? "pure";
-  return !diedOfIt(await parts.store.journalOf(turn.id), effectOf);
+  const journal = await parts.store.journalOf(turn.id);
+  const followed = follows(journal);
+  const mayFollow = followed !== null && followed.deaths < limits.followedDeathsMax;
+  return { progressed: (something || mayFollow) && !diedOfIt(journal, effectOf), follows: followed !== null };
 }
 
 async function gotSomething({ store }: Parts, turn: TurnId): Promise<boolean> {

@@ -9,6 +9,7 @@ import { type Session, followerOf } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { writeReply } from "../outbox/replies.ts";
 import type { Parts } from "../parts.ts";
+import { leftBy } from "../turns/calls/left.ts";
 
 const whys: Readonly<Record<SuspendCause, string>> = {
   strikes: "it was interrupted three times without getting anywhere",
@@ -48,7 +49,7 @@ export async function suspensions(
   sessions: ReadonlyMap<TurnId, Session>,
   struckOut: readonly string[],
   recent: ReadonlyMap<SessionId, Session>,
-): Promise<{ readonly changes: readonly Change[]; readonly count: number }> {
+): Promise<{ readonly changes: readonly Change[]; readonly drops: readonly (() => void)[]; readonly count: number }> {
   const due = new Map<SessionId, Due>();
   for (const verdict of verdicts) {
     const session = sessions.get(verdict.turn.id);
@@ -65,8 +66,9 @@ export async function suspensions(
   for (const session of recent.values()) {
     if (!due.has(session.id)) due.set(session.id, { session, cause: "crash", held: [] });
   }
-  for (const one of due.values()) changes.push(...(await suspension(parts, one)));
-  return { changes, count: due.size };
+  const drops: (() => void)[] = [];
+  for (const one of due.values()) changes.push(...(await suspension(parts, one, drops)));
+  return { changes, drops, count: due.size };
 }
 
 /** The sessions of a key with a turn that waits to go on; else the one that is there, unless it is suspended already. */
@@ -81,7 +83,11 @@ async function interruptedAt({ store }: Parts, key: string): Promise<readonly Se
   return there === null || there.standing === "suspended" ? [] : [there];
 }
 
-async function suspension(parts: Parts, { session, cause, held }: Due): Promise<readonly Change[]> {
+async function suspension(
+  parts: Parts,
+  { session, cause, held }: Due,
+  drops: (() => void)[],
+): Promise<readonly Change[]> {
   const { store, world } = parts;
   world.log("warn", "a conversation was suspended and starts over with its next message", {
     session: session.id,
@@ -95,6 +101,11 @@ async function suspension(parts: Parts, { session, cause, held }: Due): Promise<
     { drop: "strikes", key: session.key },
     ...interrupted.flatMap((turn) => givenUp(parts, session, turn, cause)),
   ];
+  for (const turn of interrupted) {
+    const left = await leftBy(parts, { turn, session }, "the turn was given up", world.now());
+    changes.push(...left.changes);
+    drops.push(left.drop);
+  }
   // Without anything to go on, the next message makes the session that follows.
   if (kept.length > 0) changes.push(...(await succeededBy(parts, session, kept)));
   return changes;

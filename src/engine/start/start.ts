@@ -71,6 +71,7 @@ export function starter(parts: Parts, of: StartParts): Starter {
     isReady = true;
     of.onReady();
     ready.resolve();
+    found.drop();
     noteReady(world.now()).catch(parts.broken);
   }
 
