@@ -8,5 +8,5 @@ import { terminalTool } from "./terminal.ts";
 
 export function terminalTools(options: TerminalOptions): readonly Tool[] {
   const sandbox = openSandbox(options.sandbox ?? "auto", options);
-  return [terminalTool(options, sandbox), processTool(options.jobs)];
+  return [terminalTool(options, sandbox), processTool(options)];
 }

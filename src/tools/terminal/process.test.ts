@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Jobs, JobState } from "../../ports/jobs.ts";
-import { aToolContext } from "../../testing/samples.ts";
+import { aToolContext, sessionId } from "../../testing/samples.ts";
+import type { Policy } from "../danger/index.ts";
 import { processTool } from "./process.ts";
 
 /** One job that says nothing, and whoever waits for it. */
@@ -44,7 +45,7 @@ describe("waiting for a command that says nothing", () => {
   test("every look at it tells how long it has been running, to the second", async () => {
     const { jobs } = quietJob(1_000);
     let now = 1_000;
-    const tool = processTool(jobs, () => now);
+    const tool = processTool({ jobs, approvals: "never", now: () => now });
     const seen: string[] = [];
     for (const action of ["read", "list"]) {
       for (const ms of [500, 312_000, 313_000, 7_200_000, 7_201_000]) {
@@ -59,7 +60,7 @@ describe("waiting for a command that says nothing", () => {
   test("it waits for ten minutes unless it is told otherwise, and no longer than the command runs", async (t) => {
     const limits = t.mock.method(AbortSignal, "timeout");
     const { jobs, stop } = quietJob(0);
-    const tool = processTool(jobs, () => 900_000);
+    const tool = processTool({ jobs, approvals: "never", now: () => 900_000 });
     const waiting = tool.run({ action: "wait", id: "j1" }, aToolContext("a"));
     const shortly = tool.run({ action: "wait", id: "j1", seconds: 5 }, aToolContext("b"));
     stop();
@@ -69,4 +70,22 @@ describe("waiting for a command that says nothing", () => {
       [600_000, 5_000],
     );
   });
+});
+
+test("only an end is asked for, and only where every change is", async () => {
+  const { jobs } = quietJob(0);
+  const { session, address, now } = aToolContext();
+  const vetted = async (approvals: Policy, input: unknown, of = session) =>
+    processTool({ jobs, approvals }).vet?.(input, { session: of, address, outside: true, now });
+  for (const action of ["list", "read", "wait"])
+    assert.deepEqual(await vetted("always", { action, id: "j1" }), { type: "run" }, action);
+  for (const policy of ["dangerous", "never"] as const)
+    assert.deepEqual(await vetted(policy, { action: "kill", id: "j1" }), { type: "run" }, policy);
+  const asked = await vetted("always", { action: "kill", id: " j1 " });
+  assert.ok(asked?.type === "approve", JSON.stringify(asked));
+  assert.equal(asked.what, "End the command j1 that runs: make");
+  assert.equal(asked.subject, null);
+  // What is not there, or not theirs, is told by the call itself; nobody need be bothered.
+  assert.deepEqual(await vetted("always", { action: "kill", id: "j2" }), { type: "run" });
+  assert.deepEqual(await vetted("always", { action: "kill", id: "j1" }, sessionId("other")), { type: "run" });
 });

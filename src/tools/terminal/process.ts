@@ -8,7 +8,8 @@ import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
 import { maybe, whole } from "../input.ts";
 import { cleaned, decoded, isBinary } from "./clean.ts";
-import { terminalLimits } from "./options.ts";
+import { boundTo, verdictOf } from "../danger/index.ts";
+import { type TerminalOptions, terminalLimits } from "./options.ts";
 import { endWithin } from "./terminal.ts";
 import { endWords, resultWords, seconds } from "./words.ts";
 
@@ -36,11 +37,18 @@ const readMax = 30_000;
 const listMax = 30;
 const titleMax = 120;
 
-export function processTool(jobs: Jobs, now: () => number = Date.now): Tool {
+export type ProcessOptions = Pick<TerminalOptions, "jobs" | "approvals"> & { readonly now?: () => number };
+
+export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions): Tool {
+  async function jobOf({ id }: Input, session: string): Promise<Job | null> {
+    const job = id === undefined ? null : await jobs.get(id.trim());
+    return job?.session === session ? job : null;
+  }
+
   async function run(input: Input, context: ToolContext): Promise<ToolResult> {
     if (input.action === "list") return ok(await listed(jobs, context.session, now()));
-    const job = input.id === undefined ? null : await jobs.get(input.id.trim());
-    if (job === null || job.session !== context.session)
+    const job = await jobOf(input, context.session);
+    if (job === null)
       return failed(
         `There is no process ${input.id ?? "without an id"} in this conversation; "list" shows those there are.`,
       );
@@ -62,6 +70,19 @@ export function processTool(jobs: Jobs, now: () => number = Date.now): Tool {
     face,
     schema,
     timeoutMs: (terminalLimits.wait + terminalLimits.grace) * 1_000,
+    async vet(input, { session, outside }) {
+      const job = input.action === "kill" ? await jobOf(input, session) : null;
+      return verdictOf({
+        policy: approvals,
+        judgement: { level: "plain" },
+        effect: job === null ? "pure" : "keyed",
+        outside,
+        what: `End the command ${job?.id} that runs: ${job?.title}`,
+        // No other command will ever have this id.
+        subject: null,
+        bound: boundTo({ input }),
+      });
+    },
     run,
   });
 }
