@@ -1,6 +1,6 @@
 // Prometheus text about this process: what is open, what ended, how much memory. Counters live as long as the process.
 
-import type { GatewayEvent, GatewayStatus } from "../ports/gateway.ts";
+import type { GatewayStatus } from "../ports/gateway.ts";
 import type { AskedLine, Counts, UsageLine } from "../ports/store.ts";
 
 export type Measured = {
@@ -14,31 +14,12 @@ export type Measured = {
   readonly now: number;
 };
 
-export type Tally = {
-  count(event: GatewayEvent): void;
-  text(measured: Measured): string;
-};
-
-export function tally(): Tally {
-  const counters = new Map<string, number>();
-  const add = (series: string) => counters.set(series, (counters.get(series) ?? 0) + 1);
-
-  return {
-    count(event) {
-      if (event.type === "accepted") add("everturn_messages_accepted_total");
-      if (event.type === "turn-started") add("everturn_turns_started_total");
-      if (event.type === "turn-ended") add(`everturn_turns_ended_total{outcome="${event.outcome}"}`);
-      if (event.type === "tool-ended") add(`everturn_tool_calls_total{result="${event.result}"}`);
-      if (event.type === "item") add(`everturn_item_changes_total{state="${event.state}"}`);
-    },
-    text(measured) {
-      // Sorted, because all series of one name must stand together.
-      const counted = [...counters]
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([series, value]) => counter(series, value));
-      return toText([...gauges(measured), ...counted]);
-    },
-  };
+export function metricsText(counters: ReadonlyMap<string, number>, measured: Measured): string {
+  // Sorted, because all series of one name must stand together.
+  const counted = [...counters]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([series, value]) => counter(series, value));
+  return toText([...gauges(measured), ...counted]);
 }
 
 type Sample = { readonly series: string; readonly value: number; readonly type: "counter" | "gauge" };

@@ -9,14 +9,15 @@ import type { World } from "../ports/world.ts";
 import { api } from "./api/index.ts";
 import type { Guard } from "./auth.ts";
 import { type Refusal, refusalOf, refuse } from "./faults.ts";
-import type { tally } from "./metrics.ts";
+import { metricsText } from "./metrics.ts";
+import type { Tally } from "./tally.ts";
 import { page, pageHeaders, plain } from "./page.ts";
 import type { Draining } from "./protocol.ts";
 import type { ControlParts } from "./server.ts";
 
 export type RouterParts = ControlParts & {
   readonly gate: Guard;
-  readonly counters: ReturnType<typeof tally>;
+  readonly counters: Tally;
   readonly draining: () => Draining | null;
   readonly closing: AbortSignal;
 };
@@ -47,7 +48,14 @@ function answers(parts: RouterParts): (request: Request) => Promise<Response> {
       archive.asked(askedMax),
       archive.usage({ since: dayOf(now) }),
     ]);
-    const text = counters.text({ status: gateway.status(), counts, asked, today, memory: process.memoryUsage(), now });
+    const text = metricsText(counters.counters, {
+      status: gateway.status(),
+      counts,
+      asked,
+      today,
+      memory: process.memoryUsage(),
+      now,
+    });
     return new Response(text, {
       headers: { "content-type": "text/plain; version=0.0.4", "cache-control": "no-store" },
     });

@@ -10,7 +10,7 @@ import type { Routes } from "../ports/http.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type Guard, guard } from "./auth.ts";
-import { tally } from "./metrics.ts";
+import { tally } from "./tally.ts";
 import type { Draining } from "./protocol.ts";
 import type { Router } from "./router.ts";
 import { toDraining, toHealth, toReady } from "./views.ts";

@@ -27,7 +27,11 @@ export async function afterwards(parts: Ready): Promise<void> {
   });
   // After an update in place the files of this version are gone, so what may be wanted one day is loaded now.
   await attempt("files and wishes of the operator are loaded when they come", async () => {
-    await Promise.all([import("../../stores/blobs/index.ts"), import("../../engine/asked/operator.ts")]);
+    await Promise.all([
+      import("../../stores/blobs/index.ts"),
+      import("../../engine/asked/operator.ts"),
+      import("../../engine/commands/obey.ts"),
+    ]);
   });
   restAfterWork(gate);
   const { safeMode } = gate.status();
