@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { test } from "node:test";
 import { type Script, follow as obey } from "../fakes/models/index.ts";
 import { type Life, answerTo, doing, openStage, plantedKey, terminal } from "./stage.ts";
@@ -21,13 +22,19 @@ const script: Script = ({ seen }) => {
 };
 
 /** Approves whatever is asked, until it is told that it is enough. */
-function answerAll({ client }: Life): () => void {
+function answerAll({ client }: Life): () => Promise<void> {
   const body = JSON.stringify({ choice: "approve" });
-  const clock = setInterval(async () => {
-    const { questions } = await client.get<{ questions: readonly { id: string }[] }>("/api/questions");
-    for (const { id } of questions) await client.call(`/api/questions/${id}/answer`, { method: "POST", body });
-  }, 200);
-  return () => clearInterval(clock);
+  let isEnough = false;
+  const answering = (async () => {
+    for (; !isEnough; await pause(200)) {
+      const { questions } = await client.get<{ questions: readonly { id: string }[] }>("/api/questions");
+      for (const { id } of questions) await client.call(`/api/questions/${id}/answer`, { method: "POST", body });
+    }
+  })();
+  return () => {
+    isEnough = true;
+    return answering;
+  };
 }
 
 test("planted secrets appear nowhere", async (t) => {
