@@ -118,6 +118,14 @@ describe("text from outside", () => {
     }
   }
 
+  test("long runs of what nobody sees cost no more than their length", () => {
+    const begun = performance.now();
+    for (const text of ["<", "< ", "<<<\u200b", "<<<\u200b/ "].map((one) => one.repeat(20_000))) fromOutside(text);
+    for (const run of [" ", "\u200b", "\u001b[0m"]) fromOutside(`<<<${run.repeat(200_000)}/${run.repeat(200_000)}x`);
+    // A machine that is a hundred times slower than usual; what grows with the square takes minutes on any.
+    assert.ok(performance.now() - begun < 20_000);
+  });
+
   test("what only looks a little like a mark stays as it was", () => {
     for (const text of ["a <<< b", "cat <<<word", "<<<<<<< HEAD", "<<<inside>>>", "x << outside", "outside"])
       assert.ok(fromOutside(text).includes(`\n${text}\n`), text);

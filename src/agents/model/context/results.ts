@@ -46,7 +46,7 @@ function whole(text: string): string {
 
 /** Whatever nobody sees may stand between the signs of a mark, and a model reads it as one all the same. */
 const unseen = String.raw`(?:\u001b\[[\d;]*m|[\s\p{C}\p{Default_Ignorable_Code_Point}\u2800])*`;
-const forged = new RegExp(["<", "<", "<", "/?", ..."outside"].join(unseen), "giu");
+const forged = new RegExp([..."<<<", `(?:/${unseen})?o`, ..."utside"].join(unseen), "giu");
 
 /**
  * Marks that the text inside cannot make itself: their number comes from the text, and whatever looks like a mark in it is
