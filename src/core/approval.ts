@@ -37,23 +37,18 @@ export type Rule = {
 export const approvalChoices = ["approve", "always", "deny"] as const;
 export type ApprovalChoice = (typeof approvalChoices)[number];
 
+/** Nothing that one also says without having read a question. */
 const spoken: Readonly<Record<string, ApprovalChoice>> = {
   approve: "approve",
-  approved: "approve",
   yes: "approve",
-  y: "approve",
-  ok: "approve",
   allow: "approve",
   always: "always",
   deny: "deny",
-  denied: "deny",
   no: "deny",
-  n: "deny",
 };
 
 /** What somebody meant by a press or a word; null when it is not an answer to an approval. */
 export function readApproval(words: string): ApprovalChoice | null {
   const typed = words.trim().toLowerCase();
-  if (/^[1-3]$/.test(typed)) return approvalChoices[Number(typed) - 1] ?? null;
   return Object.hasOwn(spoken, typed) ? (spoken[typed] ?? null) : null;
 }

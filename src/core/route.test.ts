@@ -82,6 +82,7 @@ table(
   check,
 );
 
+const file = { name: "a.txt", mime: "text/plain", blob: "x", bytes: 1 };
 const first: OpenQuestion = {
   turn: turnId("t1"),
   question: "q1",
@@ -135,6 +136,18 @@ table(
     },
     { name: "a command is no answer", body: text("/stop"), open: [first], gives: command("stop") },
     { name: "a path is an answer", body: text("/etc/hosts"), open: [first], gives: chose("/etc/hosts") },
+    {
+      name: "files without a word are no answer",
+      body: { kind: "text", text: " ", files: [file] },
+      open: [first],
+      gives: turn,
+    },
+    {
+      name: "files with words are one",
+      body: { kind: "text", text: "Tea", files: [file] },
+      open: [first],
+      gives: chose("Tea"),
+    },
     { name: "a timer is no answer", body: { kind: "timer", timer: "x", text: "Tea" }, open: [first], gives: turn },
   ] satisfies RouteCase[],
   check,
@@ -150,7 +163,6 @@ const leave: OpenQuestion = {
 const leaveOnce: OpenQuestion = { ...leave, choices: ["approve", "deny"] };
 const decidedAs = (choice: string): Route => ({ type: "answer", turn: turnId("t3"), question: "q3", choice });
 const pressed = (choice: string): Body => ({ kind: "answer", question: "q3", choice });
-const file = { name: "a.txt", mime: "text/plain", blob: "x", bytes: 1 };
 
 table(
   "route: leave to do something",
@@ -177,15 +189,20 @@ table(
     },
     { name: "yes, typed", body: text(" Yes "), open: [leave], gives: decidedAs("approve") },
     { name: "no, typed", body: text("no"), open: [leave], gives: decidedAs("deny") },
-    { name: "by number", body: text("2"), open: [leave], gives: decidedAs("always") },
-    { name: "by number among fewer choices", body: text("2"), open: [leaveOnce], gives: decidedAs("deny") },
-    { name: "a number too high is a message", body: text("3"), open: [leaveOnce], gives: turn },
+    { name: "by the number of a button", body: pressed("2"), open: [leave], gives: decidedAs("always") },
+    { name: "by the number of one of fewer", body: pressed("2"), open: [leaveOnce], gives: decidedAs("deny") },
+    ...["1", "2", "ok", "y", "n", "sure", "approved"].map((word) => ({
+      name: `${word}, typed, is a message: it may have been meant for something else`,
+      body: text(word),
+      open: [leave],
+      gives: turn,
+    })),
     { name: "other words are a message", body: text("yes, but first show me the file"), open: [leave], gives: turn },
-    { name: "a file is a message", body: { kind: "text", text: "ok", files: [file] }, open: [leave], gives: turn },
+    { name: "a file is a message", body: { kind: "text", text: "yes", files: [file] }, open: [leave], gives: turn },
     { name: "other words answer an older question", body: text("Tea"), open: [first, leave], gives: chose("Tea") },
     {
       name: "a clear word decides before an older question",
-      body: text("ok"),
+      body: text("yes"),
       open: [first, leave],
       gives: decidedAs("approve"),
     },
@@ -218,6 +235,8 @@ table(
       open: [leaveOnce],
       gives: ["q3", "approve", 0],
     },
+    { name: "with other words", word: "approve", rest: "not now, wait", open: [leave], gives: "unclear" },
+    { name: "no", word: "approve", rest: "no", open: [leave], gives: "unclear" },
     { name: "denied", word: "deny", rest: "", open: [leave], gives: ["q3", "deny", 0] },
     {
       name: "denied with words",
@@ -231,11 +250,12 @@ table(
     word: "approve" | "deny";
     rest: string;
     open: readonly OpenQuestion[];
-    gives: readonly [string, string, number] | null;
+    gives: readonly [string, string, number] | "unclear" | null;
   }[],
   ({ word, rest, open, gives }) => {
     const found = decided(word, rest, open);
-    assert.deepEqual(found === null ? null : [found.answer.question, found.answer.choice, found.others], gives);
+    const isNone = found === null || found === "unclear";
+    assert.deepEqual(isNone ? found : [found.answer.question, found.answer.choice, found.others], gives);
   },
 );
 

@@ -62,21 +62,30 @@ export function route(inbound: Inbound, open: readonly OpenQuestion[]): Route {
   }
   if (body.kind !== "text") return { type: "turn" };
   for (const asked of open.toReversed()) {
-    if (asked.kind === "question") return answerTo(asked, readChoice(textOf(body), asked));
-    // Only a clear word allows or denies something; anything else is a message like any other.
-    const decision = body.files.length > 0 ? null : readAnswer(body.text, asked.choices);
+    if (asked.kind === "question") {
+      // Files without a word answer nothing that was asked.
+      return body.text.trim() === "" ? { type: "turn" } : answerTo(asked, readChoice(textOf(body), asked));
+    }
+    // Only a clear word allows or denies something, no number; anything else is a message like any other.
+    const isWord = body.files.length === 0 && !/^\d+$/.test(body.text.trim());
+    const decision = isWord ? readAnswer(body.text, asked.choices) : null;
     if (decision !== null) return answerTo(asked, decision);
   }
   return { type: "turn" };
 }
 
-/** /approve and /deny: the newest of what waits to be allowed; null when nothing does. */
-export function decided(name: "approve" | "deny", rest: string, open: readonly OpenQuestion[]): Decided | null {
+/** /approve and /deny: the newest of what waits to be allowed; null when nothing does, `unclear` when nothing was decided. */
+export function decided(
+  name: "approve" | "deny",
+  rest: string,
+  open: readonly OpenQuestion[],
+): Decided | "unclear" | null {
   const waiting = open.filter(({ kind }) => kind === "approval");
   const asked = waiting.at(-1);
   if (asked === undefined) return null;
-  const word = name === "approve" && rest.trim().toLowerCase() === "always" ? "always" : "approve";
-  const choice = name === "deny" ? denial(rest) : readAnswer(word, asked.choices);
+  const word = rest.trim().toLowerCase();
+  if (name === "approve" && word !== "" && word !== "always") return "unclear";
+  const choice = name === "deny" ? denial(rest) : readAnswer(word === "always" ? word : "approve", asked.choices);
   return { asked, answer: answerTo(asked, choice), others: waiting.length - 1 };
 }
 

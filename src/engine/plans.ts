@@ -11,7 +11,7 @@ import { type Decided, type OpenQuestion, type Route, decided, mayRestart, route
 import { takenBy } from "../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../core/turn.ts";
 import { type Plan, alongside, inboxRow, saidRow } from "./accepting.ts";
-import { type Obeyed, nothing } from "./commands/obeyed.ts";
+import { type Obeyed, only, unclearText } from "./commands/obeyed.ts";
 import { type Lane, type Lanes, ownership } from "./lanes/lanes.ts";
 import type { Outlet } from "./outbox/pump.ts";
 import { writeReply } from "./outbox/replies.ts";
@@ -245,13 +245,14 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
       case "approve":
       case "deny": {
         const found = decided(name, rest, open);
+        if (found === "unclear") return planSaid(lane, inbound, only(unclearText(rest)));
         return found === null ? null : planDecision(lane, inbound, found);
       }
       case "retry": {
         await lanes.settled(lane);
         const { lastExchange, saidAgain } = await import("./commands/exchange.ts");
         const last = await lastExchange(parts, lane);
-        if (typeof last === "string") return planSaid(lane, inbound, { text: last, changes: [], stored: nothing });
+        if (typeof last === "string") return planSaid(lane, inbound, only(last));
         return planMessage(lane, saidAgain(last, inbound), last.undone);
       }
       default:

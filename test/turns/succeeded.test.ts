@@ -97,3 +97,17 @@ test("another place has nothing to do with it", async (t) => {
   assert.deepEqual(texts(on).slice(-2), ["Nothing waits to be allowed here.", "There is nothing to stop."]);
   assert.equal(old.ran(), 0);
 });
+
+test("what is no clear word allows nothing, and whoever writes more behind /approve is told how to say it", async (t) => {
+  const on = await stage(t);
+  let ran = 0;
+  const rm = tool("rm", "once", () => (ran++, fine), { vet });
+  await on.start({ agent: agentOf([rm], [calling("rm")]) });
+  await on.say("clean up");
+  await untilAsked(on);
+  await on.say("/approve not now, wait");
+  assert.match((await untilSeen(on, 2)).at(-1)?.text ?? "", /^Nothing was decided.*"\/approve not now, wait".*\/deny/);
+  await on.say("ok");
+  await untilAsked(on, 2);
+  assert.equal(ran, 0);
+});

@@ -8,6 +8,7 @@ import type { Message } from "../../core/message.ts";
 import { type Context, reachGateway, textFlag } from "../context.ts";
 import { type FeedEvent, follow } from "../talk/feed.ts";
 import { type FileDesk, fileDesk, readFileOrder } from "../talk/files.ts";
+import { choices } from "../talk/choices.ts";
 import { messageText, piped } from "../talk/piped.ts";
 import { noPreview, previewAfter } from "../talk/preview.ts";
 import { screen } from "../talk/screen.ts";
@@ -51,6 +52,7 @@ function typed(
   const typing = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   const show = screen(process.stdout, typing, output);
   const before: Message[] = [];
+  const asked = choices();
   let isLive = false;
   let preview = noPreview;
 
@@ -59,6 +61,7 @@ function typed(
   }
 
   function say(message: Message): void {
+    asked.shown(message);
     const text = messageText(message, (file) => desk.label(file));
     if (message.role !== "user") show.say(`${text}\n`, "green");
     else if (!out.sent(message.key)) show.say(`> ${text}`, "cyan");
@@ -70,7 +73,7 @@ function typed(
       if (order?.type === "wrong") return remark(order.why);
       if (order?.type === "save") return remark(`Saved as ${await desk.save(order.number, order.to)}.`);
       const files = order === null ? [] : [await desk.attach(order.path)];
-      const sent = await out.send(order === null ? line : order.words, files);
+      const sent = await out.send(order === null ? asked.read(line) : order.words, files);
       if (sent.result === "refused") remark(`Not sent: ${sent.why}`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

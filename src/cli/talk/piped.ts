@@ -8,6 +8,7 @@ import type { FileRef, Message } from "../../core/message.ts";
 import type { Client } from "../../control/client.ts";
 import type { TurnReply } from "../../control/protocol.ts";
 import { type Output, plainText } from "../print.ts";
+import { choices } from "./choices.ts";
 import { type FeedEvent, rest } from "./feed.ts";
 import { type FileDesk, fileLabel, readFileOrder } from "./files.ts";
 import type { Sender, Sent } from "./sender.ts";
@@ -37,9 +38,11 @@ export function piped(
   const answered = new Set<string>();
   /** What we were told, by the items it was sent as. */
   const heard = new Set<string>();
+  const asked = choices();
   let changed = Promise.withResolvers<void>();
 
   function take(message: Message): void {
+    asked.shown(message);
     if (!isLive) return;
     if (message.role === "user") {
       if (message.turn !== null && sender.sent(message.key)) {
@@ -85,7 +88,7 @@ export function piped(
   async function obey(line: string): Promise<Sent | Kept> {
     try {
       const order = readFileOrder(line);
-      if (order === null) return await sender.send(line);
+      if (order === null) return await sender.send(asked.read(line));
       if (order.type === "attach") return await sender.send(order.words, [await desk.attach(order.path)]);
       if (order.type === "wrong") return { result: "failed", why: order.why };
       output.err(`Saved as ${await desk.save(order.number, order.to)}.`);
@@ -123,7 +126,7 @@ export function piped(
 
 /** What was said, with its files, and the choices of a question numbered: typing the number answers it. */
 export function messageText(message: Message, label: (file: FileRef) => string = fileLabel): string {
-  const choices = message.question?.choices.map((one, i) => `  ${i + 1}) ${plainText(one)}`) ?? [];
+  const numbered = message.question?.choices.map((one, i) => `  ${i + 1}) ${plainText(one)}`) ?? [];
   const text = message.text === "" ? [] : [plainText(message.text)];
-  return [...text, ...(message.files ?? []).map(label), ...choices].join("\n");
+  return [...text, ...(message.files ?? []).map(label), ...numbered].join("\n");
 }

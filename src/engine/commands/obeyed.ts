@@ -11,6 +11,12 @@ export type Obeyed = {
 
 export const nothing = () => undefined;
 
+/** Somebody wrote more behind /approve than it takes; whatever it was, it is not leave. */
+export function unclearText(rest: string): string {
+  const said = rest.trim().slice(0, 80).toWellFormed();
+  return `Nothing was decided, because I do not know what "/approve ${said}" means. Send /approve, /approve always, or /deny with your reason.`;
+}
+
 export function only(text: string): Obeyed {
   return { text, changes: [], stored: nothing };
 }
