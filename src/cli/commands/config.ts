@@ -1,7 +1,8 @@
 // `everturn config`: check, show, path. Works without a gateway.
 
-import { loadConfig, systemInput } from "../../config/load.ts";
+import { environment, loadConfig, systemInput } from "../../config/load.ts";
 import { toPrintable } from "../../config/secret.ts";
+import { missingPrograms } from "../doctor/programs.ts";
 import { type Context, pathsOf, show as print, textFlag } from "../context.ts";
 import { facts } from "../print.ts";
 import { wrongConfig } from "../wrong-config.ts";
@@ -12,7 +13,12 @@ export async function check(context: Context): Promise<number> {
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
   if (loaded.type === "loaded") {
     const from = loaded.sources.config ?? `no ${loaded.paths.config}, so everything is as delivered`;
-    return print(context, { ok: true, sources: loaded.sources }, () => `The configuration is fine (${from}).`);
+    const warnings = missingPrograms(loaded.config, loaded.paths, environment()).map(
+      ({ key, program }) => `${key} names ${program}, which is not found; install it, or write its whole path`,
+    );
+    return print(context, { ok: true, sources: loaded.sources, warnings }, () =>
+      [`The configuration is fine (${from}).`, ...warnings.map((one) => `Warning: ${one}.`)].join("\n"),
+    );
   }
   if (context.flags["json"] === true) context.output.out(JSON.stringify({ ok: false, faults: loaded.faults }));
   throw wrongConfig(loaded.faults);

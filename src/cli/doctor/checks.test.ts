@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { table } from "../../testing/table.ts";
+import type { Reach } from "../context.ts";
 import { type Verdict, checks, examine, worst } from "./checks.ts";
 import type { Findings, ServiceFacts } from "./findings.ts";
 
@@ -73,6 +74,16 @@ const well: Findings = {
   gateway,
 };
 
+const brain = well.agent;
+const reached = (reach: Reach, second?: Reach): Partial<Findings> => ({
+  agent: {
+    backend: "model",
+    models: [{ model: "openai/x", reach }, ...(second === undefined ? [] : [{ model: "ollama/y", reach: second }])],
+    sandbox: { choice: "auto", warning: null },
+    missing: [],
+  },
+});
+
 /** The same home with nothing running. */
 const quiet: Partial<Findings> = { gateway: null, isAlive: false, lock: "free" };
 
@@ -125,6 +136,53 @@ const rows: readonly (readonly [
   ["file system", "a container's layer", { disk: { free: 5e10, total: 1e11, kind: "overlay" } }, "warning", /overlay/],
   ["file system", "passed on", { store: { type: "found", bytes: 1, ...look, warning: "on FUSE" } }, "warning", /FUSE/],
   ["config", "wrong", { configFaults: ["a is not known", "b must be 1"] }, "fault", /a is not known\nb must be 1/],
+  ["model", "none", { agent: brain === null ? null : { ...brain, backend: "echo" } }, "ok", /offline agent/],
+  ["model", "another agent's", { agent: brain === null ? null : { ...brain, backend: "acp" } }, "ok", /left to/],
+  ["model", "not known", { agent: null }, "ok", /configuration is wrong/],
+  ["model", "refused", reached({ type: "refused", why: "401" }), "fault", /openai\/x refuses our key \(401\)/],
+  [
+    "model",
+    "unlisted",
+    reached({ type: "unlisted", near: ["openai/xx"] }),
+    "fault",
+    /not among .* near are openai\/xx/,
+  ],
+  ["model", "silent", reached({ type: "silent", why: "no route" }), "fault", /cannot be asked \(no route\)/],
+  [
+    "model",
+    "a fallback only",
+    reached({ type: "fine" }, { type: "silent", why: "refused" }),
+    "warning",
+    /ollama\/y cannot be asked/,
+  ],
+  [
+    "sandbox",
+    "none",
+    { agent: brain === null ? null : { ...brain, sandbox: { choice: "auto", warning: "without a sandbox" } } },
+    "warning",
+    /without a sandbox/,
+  ],
+  [
+    "sandbox",
+    "demanded",
+    { agent: brain === null ? null : { ...brain, sandbox: { choice: "bwrap", warning: "not here" } } },
+    "fault",
+    /not here/,
+  ],
+  [
+    "sandbox",
+    "switched off",
+    { agent: brain === null ? null : { ...brain, sandbox: { choice: "off", warning: null } } },
+    "ok",
+    /switched off/,
+  ],
+  [
+    "programs",
+    "missing",
+    { agent: brain === null ? null : { ...brain, missing: [{ key: "agent.mcp.a.command", program: "npx" }] } },
+    "warning",
+    /agent\.mcp\.a\.command names npx, which is not found/,
+  ],
   ["store", "none yet", { store: { type: "none" } }, "ok", /none in \/h yet/],
   [
     "store",

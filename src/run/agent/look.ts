@@ -2,6 +2,7 @@
 // programs can be found. A provider is asked for its list of models and nothing else, which costs no tokens.
 
 import type { AgentLook, Reach } from "../../cli/context.ts";
+import { missingPrograms } from "../../cli/doctor/programs.ts";
 import { environment } from "../../config/load.ts";
 import type { Paths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
@@ -9,7 +10,6 @@ import { Fault, sentenceOf } from "../../core/fault.ts";
 import { listed } from "../../agents/model/providers/list.ts";
 import { type ModelName, accessOf, near, parseModel } from "../../agents/model/providers/names.ts";
 import { sandboxWarning } from "../../tools/terminal/sandbox/sandbox.ts";
-import { missingPrograms } from "./programs.ts";
 import { type ModelSettings, modelSettings } from "./settings.ts";
 
 const askMs = 5_000;

@@ -1,0 +1,55 @@
+// When memory is given back: after much work, once, and never while something runs.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SessionId, TurnId } from "../../core/ids.ts";
+import type { GatewayEvent, GatewayStatus } from "../../ports/gateway.ts";
+import { restAfterWork } from "./rest.ts";
+
+const ended: GatewayEvent = {
+  type: "turn-ended",
+  session: "s" as SessionId,
+  turn: "t" as TurnId,
+  outcome: "replied",
+};
+
+test("after a hundred turns and a quiet moment it is collected once, and never while something runs", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let collected = 0;
+  let running = 0;
+  let tell: (event: GatewayEvent) => void = () => undefined;
+  const gate = {
+    watch: (listener: (event: GatewayEvent) => void) => {
+      tell = listener;
+      return () => {
+        tell = () => undefined;
+      };
+    },
+    status: () => ({ running: Array.from({ length: running }) }) as unknown as GatewayStatus,
+  };
+  const off = restAfterWork(gate, () => collected++);
+  const work = (turns: number) => {
+    for (let i = 0; i < turns; i++) tell(ended);
+  };
+  const look = () => t.mock.timers.tick(2_000);
+  work(99);
+  look();
+  look();
+  assert.equal(collected, 0, "too little work");
+  work(1);
+  look();
+  assert.equal(collected, 0, "something has just ended");
+  running = 1;
+  look();
+  assert.equal(collected, 0, "something runs");
+  running = 0;
+  look();
+  assert.equal(collected, 1);
+  look();
+  assert.equal(collected, 1, "once");
+  work(200);
+  off();
+  look();
+  look();
+  assert.equal(collected, 1, "it was told to end");
+});
