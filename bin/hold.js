@@ -1,12 +1,13 @@
 // The holder of one job: it outlives the gateway that started it, runs a command in a session of its own, keeps what the
 // command says within bounds, holds it to its time limit, and writes down how it ended. Everything is in the job's folder,
 // which is its only argument. Whoever makes the file `claim` first decides whether the job may run at all.
-// Plain JavaScript that any Node from 20 on can read; it needs nothing but Node, and mkfifo where that is there.
+// Plain JavaScript that any Node from 20 on can read; it needs nothing but Node and kin.js, and mkfifo where that is there.
 
 import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { isGroupAlive, openKin, startTimeOf } from "./kin.js";
 
 const isWindows = process.platform === "win32";
 /** How long a command may take to end after being asked: by somebody who waits, and by its time limit. */
@@ -17,6 +18,9 @@ const [lastWordsMs, lookAgainMs] = [250, 20];
 const [headBytes, pieceBytes] = [8 * 1024 * 1024, 1024 * 1024];
 /** Room for the last word, taken while there is some. */
 const reserveBytes = 2_048;
+
+/** Who leaves the group is looked for this soon, and then this often: it costs a few small reads for each process. */
+const [firstSeekMs, seekMs] = [50, 1_000];
 
 /** Who does not go even by force, because it is not ours or waits for a disk, is not waited for. */
 const goneMs = 2_000;
@@ -82,14 +86,16 @@ async function hold(job, keep, wish) {
   if (group === undefined) return exited;
   attempt(() => fs.writeFileSync(file("group"), JSON.stringify({ pid: group, startTime: startTimeOf(group) })));
 
+  const kin = openKin(mark, group);
   let forced = null;
   const force = () => {
     forced ??= Date.now();
     signalGroup(group, "SIGKILL");
     // Who is just being started is found at the next look.
-    for (let looks = 0, found = marked(mark); found.length > 0 && looks < 10; looks++, found = marked(mark))
+    for (let looks = 0, found = kin.all(); found.length > 0 && looks < 10; looks++, found = kin.all())
       for (const pid of found) signalOne(pid, "SIGKILL");
   };
+  seek(kin);
   const end = (graceMs) => setTimeout(force, graceMs, signalGroup(group, "SIGTERM"));
   wish.obeyed((how) => end(how === "limit" ? limitGraceMs : killGraceMs));
   setTimeout(() => wish.say("limit"), job.limitMs);
@@ -102,6 +108,17 @@ async function hold(job, keep, wish) {
   if (wish.said() !== null) force();
   await Promise.race([heard, pause(lastWordsMs)]);
   return { ...first, how: wish.said() ?? "ended", why: null };
+}
+
+/** Whoever ends the job without us finds the same ones by this file. */
+function seek(kin) {
+  let noted = "";
+  const look = () => {
+    const text = JSON.stringify({ strays: kin.strays() });
+    if (text !== noted && (noted !== "" || text.includes("pid")))
+      attempt(() => fs.writeFileSync(file("strays"), (noted = text), { mode: 0o600 }));
+  };
+  setTimeout(() => setInterval(look, seekMs, look()), firstSeekMs);
 }
 
 /** True when the job is ours. Made elsewhere and linked, so that nobody ever reads half of it. */
@@ -245,45 +262,6 @@ function signalGroup(pid, signal) {
 }
 
 const signalOne = (pid, signal) => attempt(() => process.kill(pid, signal));
-
-/** Those who left the group of the command, but kept its environment. */
-function marked(mark) {
-  if (process.platform !== "linux") return [];
-  return fs
-    .readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) =>
-      attempt(() => fs.readFileSync(`/proc/${name}/environ`, "utf8").split("\0").includes(`EVERTURN_JOB=${mark}`)),
-    )
-    .map(Number);
-}
-
-/** The dead whom nobody has collected count as members too: in a container without an init they stay for ever. */
-function isGroupAlive(group) {
-  if (isWindows) return false;
-  try {
-    process.kill(-group, 0);
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-  if (process.platform !== "linux") return true;
-  return fs.readdirSync("/proc").some((pid) => {
-    const [state, , member] = /^\d+$/.test(pid) ? statOf(pid) : [];
-    return Number(member) === group && state !== "Z" && state !== "X";
-  });
-}
-
-/** The fields of a process from its state on; its name may hold anything, a closing bracket too. */
-function statOf(pid) {
-  const stat = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, "utf8")) ?? "";
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-}
-
-/** As src/host/identity.ts has it. */
-function startTimeOf(pid) {
-  const ticks = Number(statOf(pid)[19]);
-  return process.platform === "linux" && Number.isSafeInteger(ticks) ? ticks * 10 : null;
-}
 
 /** What the work gave, true where it gave nothing; null when the system refused, which is told and goes on. */
 function attempt(work, told = () => undefined) {

@@ -53,6 +53,7 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
         "bin/everturn.js",
         "bin/attend.js",
         "bin/hold.js",
+        "bin/kin.js",
         "dist/main.js",
         "dist/writer.js",
         "dist/seeker.js",

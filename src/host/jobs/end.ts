@@ -18,6 +18,7 @@ import {
   readEnd,
   readGroup,
   readJob,
+  readStrays,
   voidClaim,
   writeAsked,
 } from "./folder.ts";
@@ -56,7 +57,7 @@ export async function endLeftovers(folder: string, more: readonly number[] = [])
   for (const pid of more) signal(pid, "SIGKILL");
   // A number alone proves nothing: whoever leads that group must be the one that we know.
   if (group !== null && group.startTime !== null && isAlive(group)) signal(-group.pid, "SIGKILL");
-  const ended = await endMarked((one) => one.folder === real);
+  const ended = await endMarked(dirname(real), [real], (one) => one.folder === real);
   await until(() => more.every((pid) => !isAlive({ pid, startTime: null })), goneMs);
   return more.length + ended.length;
 }
@@ -67,22 +68,31 @@ export async function endJobs(folder: string, why: string): Promise<number> {
   const ids = (await namesIn(folder)).filter(isJobId);
   const real = await realpath(folder);
   const isOurs = (one: Marked) => dirname(one.folder) === real;
+  const folders = ids.map((id) => join(real, id));
   const held = new Set<string>();
   for (const id of ids) if (await isHeld(join(folder, id))) held.add(join(real, id));
   // A holder asks its command politely; what nobody holds is not asked. Both at once, because a stop has little time.
   const [ended, left] = await Promise.all([
     Promise.all(ids.map((id) => endJob(join(folder, id), why))),
-    endMarked((one) => isOurs(one) && !held.has(one.folder)),
+    endMarked(real, folders, (one) => isOurs(one) && !held.has(one.folder)),
   ]);
-  const strays = [...left, ...(await endMarked(isOurs))];
+  const strays = [...left, ...(await endMarked(real, folders, isOurs))];
   return ended.filter(Boolean).length + new Set(strays.map((one) => one.folder)).size;
 }
 
 /** Again and again, because who is just being started by one of them is found only at the next look. */
-async function endMarked(isMeant: (one: Marked) => boolean): Promise<readonly Marked[]> {
+async function endMarked(
+  all: string,
+  folders: readonly string[],
+  isMeant: (one: Marked) => boolean,
+): Promise<readonly Marked[]> {
   const ended: Marked[] = [];
+  const noted = await Promise.all(
+    folders.map(async (folder) => (await readStrays(folder)).map((one) => ({ ...one, folder }))),
+  );
+  const strays = noted.flat();
   for (const end = performance.now() + goneMs; performance.now() < end; await pause(lookAgainMs)) {
-    const found = (await markedProcesses()).filter(isMeant);
+    const found = [...(await markedProcesses(all)), ...strays.filter(isAlive)].filter(isMeant);
     if (found.length === 0) break;
     for (const one of found) signal(one.pid, "SIGKILL");
     ended.push(...found.filter((one) => !ended.some((known) => known.pid === one.pid)));

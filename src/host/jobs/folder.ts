@@ -1,6 +1,6 @@
-// The folder of one job: what is to be done (`job.json`), who may do it (`claim`), the group it runs in (`group`), why
-// somebody ended it (`asked`), and how it ended (`exit.json`). Files are read with tolerance; what decides is on the disk
-// before anybody relies on it.
+// The folder of one job: what is to be done (`job.json`), who may do it (`claim`), the group it runs in (`group`) and who
+// left that (`strays`), why somebody ended it (`asked`), and how it ended (`exit.json`). Files are read with tolerance;
+// what decides is on the disk before anybody relies on it.
 
 import { createHash, randomUUID } from "node:crypto";
 import { open, link, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -117,6 +117,15 @@ export async function readGroup(folder: string): Promise<ProcessIdentity | null>
   const { pid, startTime } = (await readRecord(join(folder, "group"))) ?? {};
   if (typeof pid !== "number" || pid <= 1) return null;
   return { pid, startTime: numberOr(startTime) };
+}
+
+/** Those who had left the group when the holder last looked. Without its start a number proves nothing. */
+export async function readStrays(folder: string): Promise<readonly ProcessIdentity[]> {
+  const { strays } = (await readRecord(join(folder, "strays"))) ?? {};
+  return (Array.isArray(strays) ? (strays as readonly unknown[]) : []).flatMap((one) => {
+    const { pid, startTime } = { ...(one as object | null) } as Readonly<Record<string, unknown>>;
+    return typeof pid === "number" && pid > 1 && typeof startTime === "number" ? [{ pid, startTime }] : [];
+  });
 }
 
 /** Whether somebody still sees to it. */
