@@ -187,6 +187,33 @@ test("a transcript that is longer than what is read is summarised, however small
   assert.doesNotMatch(fake.requests[1]?.seen.messages.map(({ text }) => text).join("\n") ?? "", /word 2\b/);
 });
 
+describe("a conversation that another backend has had", () => {
+  const isTold = (texts: readonly string[]): boolean => texts.some((text) => /before these are not shown/.test(text));
+
+  for (const [count, told] of [
+    [1_000, false],
+    [2_500, true],
+  ] as const) {
+    test(`${count} messages without a summary`, { timeout: 120_000 }, async (t) => {
+      const { fake, say, lines, summaries } = await conversation(t, () => ({ text: "Short." }));
+      for (let n = 1; n <= count; n++) {
+        const turn = turnId(`old ${n}`);
+        lines.push({ key: `old ${n}`, session: sessionId("s1"), turn, role: "user", text: `word ${n}`, at: at(n), n });
+      }
+      await say("hello");
+      assert.equal(summaries.length, 1, "one is enough");
+      const first = fake.requests[0]?.seen.messages.map(({ text }) => text) ?? [];
+      assert.equal(/word 2\b/.test(first.join("\n")), !told);
+      assert.match(first.join("\n"), new RegExp(`word ${count - 500}\\b`));
+      assert.equal(isTold(first), told);
+      await say("and");
+      assert.equal(summaries.length, 1, "and it is made once");
+      const last = fake.requests.at(-1)?.seen.messages.map(({ text }) => text) ?? [];
+      assert.match(last.join("\n"), new RegExp(`word ${count}\\b`));
+    });
+  }
+});
+
 test("a fallback with a smaller window is not sent what it cannot read", async (t) => {
   const { fake, step } = await stage(t, ({ seen }) =>
     seen.model === "tiny" ? { text: "Short." } : { status: 503, body: openaiError("busy", "server_error") },

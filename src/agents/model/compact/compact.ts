@@ -47,8 +47,12 @@ export function planFor(full: Full, options: ModelOptions, journal: readonly Ent
   if (tries >= limits.compactionsMax) return null;
   const before = { entries: summary?.entries ?? 0, upTo: summary?.upTo ?? 0, lastBefore };
   const target = targetOf(believedWindow(full, options), tries);
-  // A transcript that is longer than what is read has to become shorter, however small its messages are.
-  return planCompaction(full.layout, full.gathered.full ? Math.min(target, full.layout.tokens * 0.75) : target, before);
+  // A transcript of very many messages has to become shorter, however small they are.
+  const { layout } = full;
+  const fixed = layout.fixedTokens * layout.ratio;
+  const { stays } = full.gathered;
+  const most = stays < 1 ? fixed + (layout.tokens - fixed) * stays : target;
+  return planCompaction(layout, Math.min(target, most), before);
 }
 
 export async function compact(

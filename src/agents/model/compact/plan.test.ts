@@ -98,7 +98,7 @@ describe("which part is summarised", () => {
 
   test("so often and no further", () => {
     const compacted: Entry = { type: "compacted", summary: "", entries: 0, upTo: 0 };
-    const gathered = { summary: null, before: 20, full: false } as unknown as Gathered;
+    const gathered = { summary: null, before: 20, stays: 1 } as unknown as Gathered;
     const layout = {
       earlier: [earlier(2, 50_000)],
       steps: [],

@@ -23,20 +23,24 @@ export type Gathered = {
   readonly cameAt: number;
   /** The number of the last message before this turn; 0 without one. */
   readonly before: number;
-  /** There may be more of the conversation than was read. */
-  readonly full: boolean;
+  /** More messages are not in a summary than requests should begin with: so much of them may stay; 1 for all. */
+  readonly stays: number;
+  /** There may be messages that are neither here nor in a summary. */
+  readonly gap: boolean;
   readonly contents: Contents;
   readonly kept: ReadonlyMap<string, string>;
 };
 
 /** Messages of the conversation that are read; when there are more they are summarised first. */
 const linesMax = 300;
+/** So many are read to be summarised, where another backend has had a long conversation; of older ones it is told. */
+const linesMost = 2_000;
 const memoriesMax = 60;
 /** Results that are longer than this are kept as files; the requests hold the beginning and the end. */
 export const resultMax = 16_000;
 
 export async function gather(job: AgentJob, abilities: Abilities, keep: Keep, blobs: Blobs | null): Promise<Gathered> {
-  const [lines, stored, memories] = await Promise.all([
+  const [newest, stored, memories] = await Promise.all([
     job.history(linesMax),
     job.summary(),
     job.memories(memoriesMax),
@@ -48,6 +52,10 @@ export async function gather(job: AgentJob, abilities: Abilities, keep: Keep, bl
       : stored === null
         ? null
         : { text: stored.text, upTo: stored.upTo, entries: 0 };
+  const reachesBack = (read: readonly Line[], most: number): boolean =>
+    read.length < most || (read[0]?.n ?? 0) <= (summary?.upTo ?? 0);
+  const isFull = !reachesBack(newest, linesMax);
+  const lines = isFull ? await job.history(linesMost) : newest;
   const groups = groupsBefore(lines, job.turn, job.input, summary?.upTo ?? 0);
   const journals = new Map<TurnId, readonly Entry[]>();
   await Promise.all(
@@ -63,7 +71,8 @@ export async function gather(job: AgentJob, abilities: Abilities, keep: Keep, bl
     summary,
     cameAt: own?.at ?? job.input.sentAt,
     before: lastBefore(groups, own?.n ?? null, summary?.upTo ?? 0),
-    full: lines.length >= linesMax && (lines[0]?.n ?? 0) > (summary?.upTo ?? 0),
+    stays: isFull ? (0.75 * linesMax) / lines.length : 1,
+    gap: isFull && !reachesBack(lines, linesMost),
     contents: await loadFiles(filesOf(job, groups), abilities, blobs),
     kept: await keepLong([job.journal, ...journals.values()], keep),
   };

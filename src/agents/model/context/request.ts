@@ -66,7 +66,8 @@ export function layOut(
   });
   const shown = shownTools(tools);
   const lead = gathered.summary === null ? [] : [summaryMessage(gathered.summary.text, scene)];
-  const earlier = earlierPieces(gathered.groups, gathered.journals, Math.floor(abilities.window * earlierShare), scene);
+  const pieces = earlierPieces(gathered.groups, gathered.journals, Math.floor(abilities.window * earlierShare), scene);
+  const earlier = gathered.gap ? behindGap(pieces, scene) : pieces;
   const input = inboundMessage({ ...job.input, sentAt: gathered.cameAt as typeof job.input.sentAt }, scene);
   const steps = journalPieces(job.journal, gathered.summary?.entries ?? 0, noteAlone(job), scene).map((piece) => ({
     ...piece,
@@ -89,6 +90,13 @@ function summaryMessage(text: string, scene: Scene): Message {
     [],
     scene,
   );
+}
+
+/** Told with the oldest piece, so that a summary which takes it up tells it too. */
+function behindGap([first, ...rest]: readonly EarlierPiece[], scene: Scene): readonly EarlierPiece[] {
+  if (first === undefined) return [];
+  const told = userMessage("(Messages before these are not shown here.)", null, [], scene);
+  return [{ ...first, messages: [told, ...first.messages], tokens: first.tokens + promptTokens([told]) }, ...rest];
 }
 
 /** The note without the words that joined: the journal has those too. */

@@ -48,7 +48,7 @@ async function step(
   };
   const own = layoutFor(first);
   const { window } = abilitiesOf(first, options);
-  if (own.tokens > window * fullShare || gathered.full) {
+  if (own.tokens > window * fullShare || gathered.stays < 1) {
     const { why } = tooLongFor({ model: first }, own.tokens, window);
     const full = { model: first, gathered, layout: own, why, refused: false };
     const plan = planFor(full, options, job.journal);
