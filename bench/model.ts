@@ -53,7 +53,10 @@ async function openClient(gateway: Running, chat: string) {
     signal: over.signal,
   });
   let heard: () => void = () => undefined;
-  void listen(stream, () => heard()).catch(() => undefined);
+  const ended = listen(stream, () => heard()).catch((error: unknown) => {
+    // Whoever closes it ends it in the middle.
+    if (!over.signal.aborted) throw error;
+  });
   return {
     async say(words: string): Promise<Reply> {
       const reply = new Promise<number>((done) => {
@@ -63,7 +66,10 @@ async function openClient(gateway: Running, chat: string) {
       const acceptedAt = performance.now();
       return { words, acceptedAt, repliedAt: await reply };
     },
-    close: () => over.abort(),
+    close: () => {
+      over.abort();
+      return ended;
+    },
   };
 }
 
@@ -101,7 +107,7 @@ async function measureFirst(waitMs: number): Promise<number> {
     const client = await openClient(stage, "one");
     const from = performance.now();
     found.push((await client.say("hello")).repliedAt - from);
-    client.close();
+    await client.close();
     await stage.close();
   }
   return median(found);
@@ -118,7 +124,7 @@ export async function measureModel(): Promise<ModelFigures> {
     const reply = await client.say(`message ${i}`);
     replies.push({ ...reply, ms: reply.repliedAt - from });
   }
-  client.close();
+  await client.close();
   const fixedBytes = Buffer.byteLength(JSON.stringify(stage.fake.requests[0]?.body ?? ""));
   await stage.close();
   const later = replies.slice(20);
@@ -152,7 +158,7 @@ export async function measureCrowd(): Promise<{ readonly perSecond: number }> {
   const from = performance.now();
   await everybody(turnsEach);
   const perSecond = (chats * turnsEach) / ((performance.now() - from) / 1_000);
-  for (const client of clients) client.close();
+  await Promise.all(clients.map((client) => client.close()));
   await stage.close();
   return { perSecond };
 }
@@ -174,7 +180,7 @@ export async function measureGrowth(): Promise<{
         Array.from({ length: 10 }, async (_, i) => {
           const client = await openClient(stage, `s${at + i}`);
           await client.say(`message ${round}.${at + i}`);
-          client.close();
+          await client.close();
         }),
       );
     }

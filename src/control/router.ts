@@ -9,7 +9,7 @@ import type { World } from "../ports/world.ts";
 import { api } from "./api/index.ts";
 import type { Guard } from "./auth.ts";
 import { type Refusal, refusalOf, refuse } from "./faults.ts";
-import { metricsText } from "./metrics.ts";
+import { metricsText } from "./api/metrics.ts";
 import type { Tally } from "./tally.ts";
 import { page, pageHeaders, plain } from "./page.ts";
 import type { Draining } from "./protocol.ts";

@@ -1,7 +1,7 @@
 // Prometheus text about this process: what is open, what ended, how much memory. Counters live as long as the process.
 
-import type { GatewayStatus } from "../ports/gateway.ts";
-import type { AskedLine, Counts, UsageLine } from "../ports/store.ts";
+import type { GatewayStatus } from "../../ports/gateway.ts";
+import type { AskedLine, Counts, UsageLine } from "../../ports/store.ts";
 
 export type Measured = {
   readonly status: GatewayStatus;
