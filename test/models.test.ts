@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import type { Step } from "../src/ports/agent.ts";
+import { at } from "../src/testing/samples.ts";
 import { type Plan, anthropicError, fakeModels, openaiError } from "./fakes/models/index.ts";
 import { stage } from "./fakes/models/stage.ts";
 
@@ -329,16 +330,19 @@ describe("bad settings", () => {
 });
 
 describe("what a model cannot do", () => {
-  test("one that takes no tools is asked without, from then on", async (t) => {
+  test("one that takes no tools is asked without for an hour, and the user is told", async (t) => {
     const body = { error: { message: "tiny does not support tools", type: "api_error" } };
     const { step, fake } = await stage(t, ({ seen }) =>
       seen.tools.length > 0 ? { status: 400, body } : { text: "hi" },
     );
-    assert.equal(said(await step()).text, "hi");
-    assert.equal(said(await step()).text, "hi");
+    const answerAt = async (ms: number): Promise<string> => said(await step([], { now: () => at(ms) })).text;
+    const told = /^hi\n\n\[openai\/fake-model cannot use tools.*\/model/;
+    assert.match(await answerAt(0), told);
+    assert.equal(await answerAt(1_000), "hi", "once");
+    assert.match(await answerAt(3_600_001), told, "it may have learned it");
     assert.deepEqual(
       fake.requests.map(({ seen }) => seen.tools.length),
-      [1, 0, 0],
+      [1, 0, 0, 1, 0],
     );
   });
 });

@@ -29,8 +29,8 @@ export type Asked =
 export type Caller = {
   readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide">;
   readonly keys: Keys;
-  /** Models that have said that they cannot use tools; they are asked without. */
-  readonly toolless: Set<string>;
+  /** Models that have said that they cannot use tools, and until when they are believed; they are asked without. */
+  readonly toolless: Map<string, number>;
 };
 
 /** The models to ask, in order, none twice. */
@@ -73,7 +73,7 @@ async function askModel(
   const pick = keys.pick(name, accessOf(options, provider).keys, job.now());
   const tried: Failure[] = [];
   for (const key of pick.keys) {
-    const sent = toolless.has(model) ? withoutTools(request) : request;
+    const sent = (toolless.get(model) ?? 0) > job.now() ? withoutTools(request) : request;
     const given = hidden(await attempt(options, name, key, sent, where, job, signal), options.hide);
     if (!isFailure(given)) {
       keys.works(name, key);
@@ -82,8 +82,9 @@ async function askModel(
     }
     if (given.next === "compact") return { type: "too-long", model, failure: given };
     if (given.kind === "no-tools" && sent.tools !== undefined) {
-      toolless.add(model);
-      return askModel(caller, model, requestFor, job, signal);
+      believe(toolless, model, job.now());
+      const asked = await askModel(caller, model, requestFor, job, signal);
+      return asked.type === "answered" ? { ...asked, answer: { ...asked.answer, toolsRefused: true } } : asked;
     }
     tried.push(given.kind === "unknown-model" ? await suggested(options, name, key, given, signal) : given);
     keys.rest(name, key, given, job.now());
@@ -92,6 +93,14 @@ async function askModel(
   // What may pass by itself counts more than what may not: some key will answer then.
   const all = [...tried, ...pick.resting];
   return failed(all.find(mayPass) ?? tried.at(-1) ?? pick.resting[0] ?? noKey(where));
+}
+
+/** A server may load the model anew with a template that knows tools; one answer is not the last word. */
+const believedMs = 3_600_000;
+
+function believe(toolless: Map<string, number>, model: string, now: number): void {
+  for (const [name, until] of toolless) if (until <= now) toolless.delete(name);
+  toolless.set(model, now + believedMs);
 }
 
 function withoutTools({ tools: _tools, toolChoice: _choice, ...request }: Request): Request {

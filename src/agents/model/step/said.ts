@@ -13,6 +13,8 @@ export type Answered = {
   readonly model: string;
   readonly usage: Usage;
   readonly estimated: number;
+  /** It has just said that it cannot use tools, and was asked without. */
+  readonly toolsRefused?: boolean;
 };
 
 export function saidOf(answer: Answered, journal: readonly Entry[], closing: boolean): Said {
@@ -22,7 +24,8 @@ export function saidOf(answer: Answered, journal: readonly Entry[], closing: boo
   const calls = closing
     ? []
     : named.flatMap((part): readonly ToolCall[] => (part.type === "call" ? [callOf(part)] : []));
-  const text = finishedText(textOf(collected.parts), collected, calls.length, closing);
+  const words = finishedText(textOf(collected.parts), collected, calls.length, closing);
+  const text = answer.toolsRefused === true ? `${words}\n\n${refusedText(model)}` : words;
   const data: SaidData = {
     model,
     finish: collected.finish.unified,
@@ -30,6 +33,10 @@ export function saidOf(answer: Answered, journal: readonly Entry[], closing: boo
     parts: dataParts(named.filter((part) => !closing || part.type !== "call")),
   };
   return { type: "said", text, calls, final: calls.length === 0, data, usage };
+}
+
+function refusedText(model: string): string {
+  return `[${model} cannot use tools, so this was answered without them. Choose a model that can with /model.]`;
 }
 
 function usedIds(journal: readonly Entry[]): Set<string> {

@@ -22,7 +22,7 @@ const closingWords =
   "(This was the last step of this turn: no more tools can be used. Answer now with what you have, and say what is left to do.)";
 
 export function stepper(options: ModelOptions): Stepper {
-  const caller = { options, keys: restingKeys(), toolless: new Set<string>() };
+  const caller = { options, keys: restingKeys(), toolless: new Map<string, number>() };
   const keep = keeper(options.blobs);
   return (job, signal) => step(caller, keep, job, signal);
 }
