@@ -199,6 +199,15 @@ describe("forbidden", () => {
     "cat $(echo ../control.token)",
     "rm -rf ~/.e*turn",
     "echo ../control.token | xargs cat",
+    "cd ~/.ever[t]urn; rev config.yaml",
+    "cd /home/*/.everturn && rev config.yaml",
+    "cd .[.]; rev config.yaml",
+    "rev .[.]/config.yaml",
+    "git -C .. diff --no-index /dev/null config.yaml",
+    "sed -n '$r ../config.yaml' x",
+    "tar -C .. -cf x.tar config.yaml",
+    "file -f ../config.yaml",
+    "git apply --directory=.. x.patch",
   ]);
 });
 
@@ -558,6 +567,11 @@ test("in a sandbox code and scripts run without a word, and everything else is j
   const inside = { ...places, isSandboxed: true };
   const cases: readonly (readonly [string, Judgement["level"]])[] = [
     ["./x.sh", "plain"],
+    ["frobnicate x", "plain"],
+    ["git frobnicate", "plain"],
+    ["rev $X", "plain"],
+    ["find . -type f | xargs rev", "plain"],
+    ["setsid sleep 1", "plain"],
     ["python3 x.py", "plain"],
     ["python3 -c 'import os; os.remove(1)'", "plain"],
     ["rm -rf build", "dangerous"],

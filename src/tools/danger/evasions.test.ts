@@ -232,4 +232,7 @@ test("a long or deep command costs no more than its length, or is not judged", (
     "plain",
   );
   assert.equal(judgeCommand("echo a; ".repeat(5_000), places).level, "plain");
+  assert.equal(judgeCommand("cd a; ".repeat(10_000), places).level, "plain");
+  assert.equal(judgeCommand(Array.from({ length: 8_000 }, (_, i) => `a=${i}`).join(";"), places).level, "plain");
+  assert.equal(judgeCommand(`docker run ${"x ".repeat(10_000)}`, places).level, "dangerous");
 });

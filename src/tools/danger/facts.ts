@@ -36,6 +36,18 @@ export function spokenBy(name: string, args: readonly string[]): string | null {
   return name === "printf" && args.length === 1 && !text.includes("%") ? text : null;
 }
 
+export const indexed = "it has the shell run a script while it computes the place in a list";
+
+/** The place in a list is computed when its name is, scripts included: a[$(rm x)]. */
+export const holdsIndex = (text: string): boolean => /\w\[[^\]]*(?:\$\(|`|\$\{)/.test(text);
+
+const computes =
+  /^(?:test|\[|\[\[|let|printf|read|unset|declare|typeset|local|readonly|export|mapfile|readarray|getopts|wait)$/;
+
+export function computesScript(name: string, args: readonly string[]): Judgement {
+  return computes.test(name) && args.some(holdsIndex) ? dangerous(indexed) : plain;
+}
+
 const endless = /^\/dev\/(?:zero|u?random|full)$/;
 
 /** What never ends, written to a file. */

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { type CommandPlaces, type Judgement, dangerous, forbidden, plain, worst } from "./judgement.ts";
 import type { Folder } from "./shell/folders.ts";
 import { holdsSecrets, isInside, judgePath, ownPart, tidy } from "./paths.ts";
-import { globPattern } from "./secrets.ts";
+import { globFits, globPattern } from "./secrets.ts";
 import { unknown } from "./shell/expand.ts";
 import type { Script } from "./shell/script.ts";
 
@@ -45,7 +45,25 @@ export function pathsOf(text: string, look: Look): readonly string[] | null {
   const paths = (text.startsWith("/") ? [tidy(text)] : joined(text, look.folders))?.map((path) =>
     real(path, look.places),
   );
-  return paths?.flatMap((path) => [path, ...meant(path, look.places)]) ?? null;
+  return paths?.flatMap(upwards).flatMap((path) => [path, ...meant(path, look.places)]) ?? null;
+}
+
+/** `.[.]/x` is `../x` to some shells. */
+function upwards(path: string): readonly string[] {
+  if (!path.includes("/.") || !/[*?[]/.test(path)) return [path];
+  const parts = path.split("/");
+  const isUp = (part: string, at: number) =>
+    at < parts.length - 1 && part.startsWith(".") && /[*?[]/.test(part) && globPattern(part).test("..");
+  return parts.some(isUp) ? [path, tidy(parts.map((part, at) => (isUp(part, at) ? ".." : part)).join("/"))] : [path];
+}
+
+/** The same look from another folder, as it was typed. */
+export function within(text: string, look: Look): Look {
+  return { ...look, folders: pathsOf(text, look) ?? [null], doubts: doubted(text, look) };
+}
+
+function doubted(text: string, look: Look): readonly Folder[] {
+  return look.doubts.length === 0 ? [] : (pathsOf(text, { ...look, folders: look.doubts }) ?? [null]);
 }
 
 /** The longest link it begins with leads on. */
@@ -70,24 +88,26 @@ function meant(path: string, places: CommandPlaces): readonly string[] {
   });
 }
 
-/** A name with a dot before it is not meant by a bare *. */
-function globFits(part: string, name: string): boolean {
-  return name.startsWith(".") === part.startsWith(".") && globPattern(part).test(name);
-}
-
 function joined(text: string, folders: readonly Folder[]): readonly string[] | null {
   const known = folders.filter((folder) => folder !== null);
   return known.length < folders.length ? null : known.map((folder) => tidy(posix.join(folder, text)));
 }
 
 function readsThere(text: string, look: Look): Judgement {
-  if (text.includes(unknown)) {
-    // Enough may be known to see that it is ours or a secret: ~/.ssh/$name.
-    const start = text.slice(0, text.indexOf(unknown));
-    const seen = [text.replaceAll(unknown, "x"), ...(start.length > 1 ? [`${start}x`] : [])];
-    return worst(seen.flatMap((one) => pathsOf(one, look) ?? []).map((path) => judgePath(path, "read", look.places)));
-  }
-  return worst((pathsOf(text, look) ?? []).map((path) => judgePath(path, "read", look.places)));
+  const paths = pathsOf(text, look);
+  if (paths !== null) return worst(paths.map((path) => judgePath(path, "read", look.places)));
+  // Enough may be known to see that it is ours or a secret: ~/.ssh/$name.
+  const start = text.slice(0, text.indexOf(unknown));
+  const guesses = text.includes(unknown)
+    ? [text.replaceAll(unknown, "x"), ...(start.length > 1 ? [`${start}x`] : [])]
+    : [];
+  const seen = guesses.flatMap((one) => pathsOf(one, look) ?? []).map((path) => judgePath(path, "read", look.places));
+  return worst([...seen, notWrittenOut(look)]);
+}
+
+/** It may be a file of the gateway. Where those cannot be reached it does not matter. */
+export function notWrittenOut({ places }: Look): Judgement {
+  return places.isSandboxed === true ? plain : dangerous("it reads a file whose name is not written out");
 }
 
 /** All that is in it, too. */

@@ -20,6 +20,17 @@ const cases: readonly (readonly [path: string, read: Judgement["level"], write: 
   ["/home/ann/.everturn/workspace/config/prod.env", "dangerous", "plain"],
   ["/home/ann/.everturn/workspace/.git/hooks/pre-commit", "plain", "dangerous"],
   ["/home/ann/.everturn/workspace/sub/.git/config", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.GIT/Hooks/pre-commit", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.git", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.git/modules/a/b/hooks/pre-commit", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.git/info/attributes", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.git/hook*/pre-commit", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.gi[t]/config", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.husky/pre-commit", "plain", "dangerous"],
+  ["/home/ann/.everturn/workspace/.git/COMMIT_EDITMSG", "plain", "plain"],
+  ["/home/ann/.everturn/workspace/hooks/config", "plain", "plain"],
+  ["/home/ann/.everturn/workspace/.bashrc", "plain", "plain"],
+  ["/tmp/scratch/x/.git/hooks/pre-commit", "plain", "dangerous"],
   ["/home/ann/.everturn/workspace/.gitignore", "plain", "plain"],
   ["/home/ann/.everturn/workspace-2/x", "forbidden", "forbidden"],
   ["/home/ann/.everturn/workspace/../control.token", "forbidden", "forbidden"],
@@ -82,6 +93,17 @@ test("a gateway's folder inside of the workspace stays closed", () => {
   assert.equal(judgePath("/home/ann/.everturn/control.token", "read", around).level, "forbidden");
   assert.equal(judgePath("/home/ann/.everturn/state", "write", around).level, "forbidden");
   assert.equal(judgePath("/home/ann/x", "write", around).level, "plain");
+});
+
+test("what runs later is asked for where the user's own folder is the workspace", () => {
+  const around = { ...places, workspace: "/home/ann" };
+  const later = [
+    ".ssh/authorized_keys .bashrc .BashRC .profile .zshrc .gitconfig .npmrc .config/autostart/x.desktop .bash*",
+    ".config/systemd/user/x.service Library/LaunchAgents/x.plist .config/git/config .local/bin/ls x/.git/hooks/y",
+  ].flatMap((line) => line.split(" "));
+  for (const path of later) assert.equal(judgePath(`/home/ann/${path}`, "write", around).level, "dangerous", path);
+  for (const path of ["notes.txt", "x/.bashrc", ".config/app/x.json", "project/bin/x"])
+    assert.equal(judgePath(`/home/ann/${path}`, "write", around).level, "plain", path);
 });
 
 test("the reason names the path", () => {

@@ -2,6 +2,7 @@
 
 import { posix } from "node:path";
 import { type Judgement, type Places, dangerous, forbidden, plain } from "./judgement.ts";
+import { runsLater } from "./names/later.ts";
 import { globsSecret, isSecret } from "./secrets.ts";
 
 export type PathUse = "read" | "write";
@@ -25,20 +26,18 @@ export function judgePath(path: string, use: PathUse, places: Places): Judgement
     return isSecret(clean) || globsSecret(clean) ? dangerous(`it reads ${clean}, which may hold secrets`) : plain;
   }
   if (streams.test(clean)) return plain;
-  if (isInside(clean, places.workspace)) return judgeWorkspaceWrite(clean, places.workspace);
+  if (isInside(clean, places.workspace)) return judgeFreeWrite(clean, places);
   if (system.test(clean)) return forbidden(`it would change ${clean}, which decides who may use this machine`);
   if (clean.startsWith("/dev/")) return forbidden(`it would write to the device ${clean}`);
   if (machine.test(clean)) return forbidden(`it would change ${clean}, which the machine itself needs`);
-  if (places.writable?.some((folder) => isInside(clean, folder)) === true) return plain;
+  if (places.writable?.some((folder) => isInside(clean, folder)) === true) return judgeFreeWrite(clean, places);
   return dangerous(`it writes to ${clean}, which is outside of the workspace`);
 }
 
-/** What is written there runs later, when nobody is asked. */
-function judgeWorkspaceWrite(path: string, workspace: string): Judgement {
-  const inside = path.slice(tidy(workspace).length);
-  return /\/\.git\/(?:hooks(?:\/|$)|config$)/.test(inside)
-    ? dangerous(`it changes ${inside.slice(1)}, which git runs by itself`)
-    : plain;
+/** Where everything may be written, except for what runs later, when nobody is asked. */
+function judgeFreeWrite(path: string, { userHome }: Places): Judgement {
+  const why = runsLater(path, userHome === null ? null : tidy(userHome));
+  return why === null ? plain : dangerous(`it changes ${path}, ${why}`);
 }
 
 function judgeOwn(part: string, use: PathUse): Judgement {
@@ -73,6 +72,8 @@ export function isInside(path: string, folder: string): boolean {
 
 /** With slashes, without dots and a slash at its end. */
 export function tidy(path: string): string {
+  // Most are as they should be, and this is asked often.
+  if (path.startsWith("/") && path.length > 1 && !/\\|\/[./]|\/$/.test(path)) return path;
   const clean = posix.normalize(path.replaceAll("\\", "/").replace(/^\/+/, "/"));
   return clean.length > 1 ? clean.replace(/\/+$/, "") : clean;
 }

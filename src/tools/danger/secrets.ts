@@ -76,6 +76,11 @@ export function globsSecret(path: string): boolean {
   });
 }
 
+/** Whether a pattern stands for that name. One with a dot before it is not meant by a bare *. */
+export function globFits(part: string, name: string): boolean {
+  return name.startsWith(".") === part.startsWith(".") && globPattern(part).test(name);
+}
+
 /** The pattern of one name, without the right to reach across slashes. */
 export function globPattern(part: string): RegExp {
   const source = part.replace(/\[!|[.+^${}()|\\]|\*+|\?/g, (found) => {

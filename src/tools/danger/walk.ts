@@ -1,6 +1,17 @@
 // Goes through a script as it was read and asks the rules about everything that would run. Pure.
 
-import { assignment, fills, inputOf, isBomb, isPipe, leaves, spokenBy } from "./facts.ts";
+import {
+  assignment,
+  computesScript,
+  fills,
+  holdsIndex,
+  indexed,
+  inputOf,
+  isBomb,
+  isPipe,
+  leaves,
+  spokenBy,
+} from "./facts.ts";
 import { Folders } from "./shell/folders.ts";
 import { type CommandPlaces, type Judgement, dangerous, plain, worst } from "./judgement.ts";
 import { type Call, type Input, type Look, reads, writes } from "./look.ts";
@@ -14,7 +25,7 @@ const none: Input = { type: "none" };
 const downloads = /^(?:curl|wget|fetch|aria2c|http|https|xh|lynx|ftp|nc|ncat|socat)$/;
 /** With one of these set, other programs run than the ones named. */
 const powers =
-  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|(?:GIT_)?(?:PAGER|EDITOR|SSH|SSH_COMMAND|EXTERNAL_DIFF)|LESSOPEN|VISUAL|EVERTURN_\w+)$/;
+  /^(?:PATH|HOME|CDPATH|OLDPWD|GLOBIGNORE|BASHOPTS|RIPGREP_CONFIG_PATH|MANPAGER|BAT_PAGER|TAR_OPTIONS|GREP_OPTIONS|GCC_EXEC_PREFIX|COMPILER_PATH|AWKLIBPATH|AWKPATH|BROWSER|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHONSTARTUP|PYTHONPATH|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|PAGER|EDITOR|GIT_(?!(?:AUTHOR|COMMITTER)_)\w+|LESSOPEN|VISUAL|EVERTURN_\w+)$/;
 /** Scripts inside of a word that say a plain name or number, whatever happens. */
 const sayers = /^(?:date|seq|wc|basename|hostname|whoami|uname|nproc|id|git|expr)$/;
 
@@ -64,9 +75,9 @@ class Walk {
     const run = (): Judgement => {
       let input = first;
       const found: Judgement[] = [];
-      for (const command of commands) {
+      for (const [at, command] of commands.entries()) {
         found.push(this.#command(command, input));
-        input = this.#said(command, input);
+        if (at < commands.length - 1) input = this.#said(command, input);
       }
       return worst(found);
     };
@@ -136,7 +147,12 @@ class Walk {
   }
 
   #call([first, ...rest]: readonly Expanded[], input: Input): Judgement {
-    if (first === undefined || first.text === "[[") return plain;
+    if (first === undefined) return plain;
+    if (first.text === "[[")
+      return computesScript(
+        "[[",
+        rest.map(({ text }) => text),
+      );
     if (first.isGlob && first.text !== "[") return dangerous(unreadableName);
     return this.#words([first.text, ...rest.map(({ text }) => text)], input);
   }
@@ -152,11 +168,10 @@ class Walk {
     const look = this.#look();
     const own = this.#builtin(call);
     const body = this.#functions.get(first);
-    const rule = ruleFor(call.name);
     return worst([
       own,
-      ...(body === undefined ? [] : [look.again(body)]),
-      ...(rule === null ? [] : [rule(call, look)]),
+      computesScript(call.name, args),
+      body === undefined ? ruleFor(call.name)(call, look) : look.again(body),
       startsFile(first, look),
       ...argumentsOf(call).map((arg) => reads(arg, look)),
     ]);
@@ -182,8 +197,8 @@ class Walk {
   #go([target]: readonly string[]): void {
     const { userHome } = this.#places;
     const text = target ?? userHome ?? unknown;
-    const isKnown = !(text.includes(unknown) || text === "-" || /[*?[]/.test(text));
-    this.#folders.go(isKnown ? text : null);
+    // A pattern stays one: what is below it may be anything that fits.
+    this.#folders.go(text.includes(unknown) || /^[-+]/.test(text) ? null : text);
     const known = this.#folders.sure.filter((folder) => folder !== null);
     this.#variables.set("PWD", known.length < this.#folders.sure.length ? null : known);
   }
@@ -194,6 +209,7 @@ class Walk {
 
   #assigned(name: string, values: readonly string[] | null): Judgement {
     this.#assign(name, values?.some((value) => value.includes(unknown)) === true ? null : values);
+    if (values?.some(holdsIndex) === true) return dangerous(indexed);
     // Blanks part words as ever.
     if (name === "IFS" && values?.every((value) => /^\s*$/.test(value)) === true) return plain;
     return powers.test(name) ? dangerous(`it sets ${name}, which decides what other commands do`) : plain;
@@ -202,10 +218,11 @@ class Walk {
   /** Branches are not followed, so each value it ever had counts. */
   #assign(name: string, values: readonly string[] | null): void {
     const known = this.#variables.has(name) ? this.#variables.get(name) : [];
-    this.#variables.set(
-      name,
-      known === null || known === undefined || values === null ? null : [...new Set([...known, ...values])],
-    );
+    if (known === null || known === undefined || values === null) this.#variables.set(name, null);
+    else {
+      const all = [...new Set([...known, ...values])];
+      this.#variables.set(name, all.length > 64 ? null : all);
+    }
   }
 
   #redirect({ operator, target }: Redirect): Judgement {

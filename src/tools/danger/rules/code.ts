@@ -31,12 +31,12 @@ function tameScript(code: string): boolean {
 }
 
 const tamePerl = (code: string): boolean =>
-  !/`|\b(?:system|exec|open|unlink|rmdir|mkdir|rename|eval|qx|fork|kill|socket|require|use|do|syscall|chmod|chown|symlink|link|truncate|utime|pipe|connect|IO|ENV|File|Process|Kernel|Dir|spawn|popen|send|instance_eval|shell_exec|passthru|proc_open|file_put_contents|file_get_contents|include|fopen|curl_exec|os|io|dofile|loadstring|load)\b|\/[a-z]*e[a-z]*\s*(?:;|$)|%ENV|\$ENV|<\s*[~/]|\\x/.test(
+  !/`|\b(?:system|exec|open|unlink|rmdir|mkdir|rename|eval|qx|fork|kill|socket|require|use|do|syscall|chmod|chown|symlink|link|truncate|utime|pipe|connect|IO|ENV|File|Process|Kernel|Dir|spawn|popen|send|instance_eval|shell_exec|passthru|proc_open|file_put_contents|file_get_contents|include|fopen|curl_exec|os|io|dofile|loadstring|load|ARGV|STDIN|glob)\b|\/[a-z]*e[a-z]*\s*(?:;|$)|%ENV|\$ENV|<\s*[~/]|\\x/.test(
     code,
   );
 
 const tameAwk = (code: string): boolean =>
-  !/\bsystem\s*\(|\||\bprintf?\b[^;}\n]*>|\bgetline\b|@load|\bENVIRON\b|\\x/.test(code);
+  !/\bsystem\s*\(|\||\bprintf?\b[^;}\n]*>|\bgetline\b|@load|\b(?:ENVIRON|ARGV|ARGC)\b|\\x/.test(code);
 
 type Language = {
   /** Options that are followed by code. */
@@ -114,8 +114,9 @@ function pythonModule(module: string, args: readonly string[], look: Look): Judg
 }
 
 function awk({ args }: Call, look: Look): Judgement {
-  const { values, operands } = readOptions(args, "F v f e i source file");
-  if (values("f", "file", "i").length > 0) return runsFile(values("f", "file", "i")[0] ?? "\0", look);
+  const { values, operands } = readOptions(args, "F v f e i l E source file include load exec");
+  const [file] = values("f", "file", "i", "include", "l", "load", "E", "exec");
+  if (file !== undefined) return runsFile(file, look);
   const code = values("e", "source")[0] ?? operands[0] ?? "";
   return tameAwk(code.replace(/"[^"]*"/g, (text) => (/[|>]/.test(text) ? '""' : text)).replace(/\|\|/g, ""))
     ? plain

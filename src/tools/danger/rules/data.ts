@@ -99,11 +99,13 @@ export const dataRules: Rules = {
     args.some((arg) => /^-(?:d|-decrypt|i)/.test(arg)) ? dangerous("it uses secret keys (age)") : plain,
   openssl,
   "ssh-keygen": ({ args }, look) =>
-    worst(
-      readOptions(args, "f t b C N m")
-        .values("f")
-        .map((file) => writes(file, look)),
-    ),
+    args.some((arg) => arg.startsWith("-D"))
+      ? dangerous("it names another program that is to be run (ssh-keygen)")
+      : worst(
+          readOptions(args, "f t b C N m")
+            .values("f")
+            .map((file) => writes(file, look)),
+        ),
   xclip: ({ args }) => (args.some((arg) => arg.startsWith("-o")) ? dangerous("it reads what the user copied") : plain),
   pbpaste: shows("it reads what the user copied"),
   "wl-paste": shows("it reads what the user copied"),

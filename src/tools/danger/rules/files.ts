@@ -1,8 +1,21 @@
 // Programs that remove, overwrite, move or copy files. Pure.
 
+import { posix } from "node:path";
 import { type Judgement, dangerous, forbidden, plain, worst } from "../judgement.ts";
-import { type Call, type Look, type Rules, pathsOf, readsWhole, wholesale, writes } from "../look.ts";
+import {
+  type Call,
+  type Look,
+  type Rules,
+  notWrittenOut,
+  pathsOf,
+  reads,
+  readsWhole,
+  wholesale,
+  within,
+  writes,
+} from "../look.ts";
 import { isInside } from "../paths.ts";
+import { isSilent } from "./known.ts";
 import { readOptions } from "../shell/options.ts";
 
 const each = (texts: readonly string[], judge: (text: string, look: Look) => Judgement, look: Look): Judgement =>
@@ -50,8 +63,7 @@ function find({ args }: Call, look: Look): Judgement {
     // What is found stands for {}: anything below the folders.
     for (const folder of folders.length === 0 ? ["."] : folders) {
       const words = command.map((word) => word.replaceAll("{}", `${folder}/*`));
-      const isReader = /^(?:cat|cp|head|tail|base64|xxd|strings|less|more|tar)$/.test(words[0] ?? "");
-      found.push(look.run(words), isReader ? readsWhole(folder, look) : plain);
+      found.push(look.run(words), isSilent(words[0] ?? "") ? plain : readsWhole(folder, look));
     }
   }
   return worst(found);
@@ -65,6 +77,11 @@ function copies(valued: string, options: { readonly removes?: boolean; readonly 
     const target = named[0] ?? operands.at(-1);
     const sources = named.length > 0 ? operands : operands.slice(0, -1);
     const found = target === undefined ? [] : [writes(target, look)];
+    // Into a folder it goes by its own name.
+    const names = sources
+      .map((source) => posix.basename(source))
+      .filter((name) => /^\.[\w.-]+$/.test(name) && name !== "..");
+    found.push(...names.map((name) => writes(posix.join(target ?? ".", name), look)));
     if (options.removes === true) found.push(each(sources, wholesale, look), each(sources, writes, look));
     else if (options.links === true) found.push(each(sources, leadsOut, look));
     else if (has("r", "R", "recursive", "a", "archive")) found.push(each(sources, readsWhole, look));
@@ -102,7 +119,12 @@ function tar({ args }: Call, look: Look): Judgement {
   if (has("c", "create", "r", "append", "u")) {
     found.push(
       ...values("f", "file").map((file) => (file === "-" ? plain : writes(file, look))),
-      each(operands, readsWhole, look),
+      each(
+        operands,
+        readsWhole,
+        values("C", "directory").reduce((at, folder) => within(folder, at), look),
+      ),
+      values("T", "files-from").length > 0 ? notWrittenOut(look) : plain,
     );
   }
   for (const program of [
@@ -132,7 +154,11 @@ function sed({ args }: Call, look: Look): Judgement {
       found.push(sedRuns(script));
     const file = /(?:^|[;{}\d$/])\s*[wW]\s+([^;\n}]+)/.exec(script)?.[1];
     if (file !== undefined) found.push(writes(file.trim(), look));
+    for (const [, name = ""] of script.matchAll(/(?:^|[;{}\d$/!])\s*[rR]\s*([^;\n}]+)/g))
+      if (/^[~./]/.test(name)) found.push(reads(name.trim(), look));
   }
+  if (values("f", "file").length > 0 && look.places.isSandboxed !== true)
+    found.push(dangerous("its sed script is in a file, whose content is not judged"));
   return worst(found);
 }
 
@@ -200,25 +226,43 @@ export const fileRules: Rules = {
   touch: writesEach("d r t date reference"),
   mkdir: writesEach("m mode"),
   mkfifo: writesEach("m mode"),
-  split: ({ args }, look) => each(readOptions(args, "b l n a C").operands.slice(1), writes, look),
+  split: ({ args }, look) => {
+    const { has, operands } = readOptions(args, "b l n a C filter");
+    return has("filter")
+      ? dangerous("it names another program that is to be run (split)")
+      : each(operands.slice(1), writes, look);
+  },
   chmod: changes("the rights"),
   chown: changes("the owner"),
   chgrp: changes("the owner"),
   chattr: changes("the rights"),
   setfacl: changes("the rights"),
   unzip: unpacks("d"),
-  "7z": unpacks("o"),
+  "7z": (call, look) => worst([unpacks("o")(call, look), each(call.args.slice(1), readsWhole, look)]),
   zip: ({ args }, look) => {
-    const { operands } = readOptions(args, "x i P");
-    return worst([each(operands.slice(0, 1), writes, look), each(operands.slice(1), readsWhole, look)]);
+    const { has, operands } = readOptions(args, "x i P b t tt unzip-command");
+    return worst([
+      has("unzip-command") || args.some((arg) => /^-[A-Za-z]*TT/.test(arg))
+        ? dangerous("it names another program that is to be run (zip)")
+        : plain,
+      has("@", "names-stdin") ? notWrittenOut(look) : plain,
+      each(operands.slice(0, 1), writes, look),
+      each(operands.slice(1), readsWhole, look),
+    ]);
   },
-  patch: ({ args }, look) => each([...readOptions(args, "p i d o").values("d", "o")], writes, look),
-  sort: ({ args }, look) => each(readOptions(args, "o k t S output key").values("o", "output"), writes, look),
-  ed: writesEach(),
-  ex: writesEach(),
-  grep: ({ args }, look) => {
-    const { has, operands } = readOptions(args, "e f A B C m");
-    return has("r", "R", "recursive") ? each(operands.slice(1), readsWhole, look) : plain;
+  patch: ({ args }, look) => {
+    const { operands, values } = readOptions(args, "p i d o r B D F V z directory output reject-file input strip");
+    return each(
+      [...values("d", "o", "r", "directory", "output", "reject-file"), ...operands.slice(0, 1)],
+      writes,
+      look,
+    );
   },
-  rg: ({ args }, look) => each(readOptions(args, "e f g t A B C m").operands.slice(1), readsWhole, look),
+  sort: ({ args }, look) => {
+    const { has, values } = readOptions(args, "o k t S T output key compress-program files0-from");
+    if (has("compress-program")) return dangerous("it names another program that is to be run (sort)");
+    return worst([each(values("o", "output"), writes, look), has("files0-from") ? notWrittenOut(look) : plain]);
+  },
+  ed: () => dangerous("it opens an editor, which may run commands and write anywhere"),
+  ex: () => dangerous("it opens an editor, which may run commands and write anywhere"),
 };

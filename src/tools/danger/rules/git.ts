@@ -1,7 +1,7 @@
 // git: what throws work away, what reaches others, and what makes git run something. Pure.
 
 import { type Judgement, dangerous, plain, worst } from "../judgement.ts";
-import { type Call, type Look, type Rules, reads, writes } from "../look.ts";
+import { type Call, type Look, type Rules, reads, readsWhole, within, writes } from "../look.ts";
 import { readOptions } from "../shell/options.ts";
 
 type Verb = (args: readonly string[], look: Look) => Judgement;
@@ -143,14 +143,46 @@ const verbs: Readonly<Record<string, Verb>> = {
     when(/^(?:add|set-url|remove|rm|rename)$/.test(args[0] ?? ""), "it changes where commits are published"),
   diff: (args, look) =>
     args.includes("--no-index") ? worst(readOptions(args).operands.map((one) => reads(one, look))) : plain,
-  grep: (args) =>
-    when(readOptions(args, "e f").has("O", "open-files-in-pager"), "it opens what it finds with a program"),
-  apply: (args) => when(args.includes("--unsafe-paths"), "it may change files outside of the workspace"),
+  grep: (args, look) => {
+    const { has, operands, values } = readOptions(args, "e f A B C m max-depth threads");
+    const folders = operands.slice(values("e", "f").length > 0 ? 0 : 1);
+    return worst([
+      when(has("O", "open-files-in-pager"), "it opens what it finds with a program"),
+      // Then it searches all files, and not those of a repository.
+      ...(has("no-index") ? [".", ...folders].map((folder) => readsWhole(folder, look)) : []),
+      ...values("f").map((file) => reads(file, look)),
+    ]);
+  },
+  apply: (args, look) =>
+    worst([
+      when(args.includes("--unsafe-paths"), "it may change files outside of the workspace"),
+      ...readOptions(args, "directory p C exclude include")
+        .values("directory")
+        .map((folder) => writes(folder, look)),
+    ]),
+  init: (args, look) => {
+    const { operands, values } = readOptions(args, "template b initial-branch separate-git-dir object-format");
+    return worst([...operands, ...values("separate-git-dir")].map((folder) => writes(folder, look)));
+  },
 };
 
+/** Verbs that look, or change nothing but what is committed and staged. */
+const tame = new Set(
+  [
+    "status log blame annotate add mv merge cherry-pick revert am describe shortlog rev-parse rev-list ls-files ls-tree",
+    "ls-remote fetch pull for-each-ref show-ref show-branch name-rev merge-base merge-tree count-objects fsck var version",
+    "help whatchanged cherry range-diff diff-tree diff-index diff-files check-ignore check-attr check-mailmap notes",
+    "format-patch stripspace symbolic-ref hash-object verify-commit verify-tag bundle sparse-checkout maintenance lfs",
+    "write-tree commit-tree read-tree pack-refs rerere request-pull interpret-trailers column mktree",
+  ].flatMap((line) => line.split(" ")),
+);
+/** A program of somebody else's choice, named by an option or an address. */
+const named = /^ext::|^--(?:upload-pack|receive-pack|exec|template|ext-diff|open-files-in-pager)(?:=|$)/;
+
 /** Options before the verb: where, and with which settings. */
-function git({ args }: Call, look: Look): Judgement {
+function git({ args }: Call, outer: Look): Judgement {
   const found: Judgement[] = [];
+  let look = outer;
   let at = 0;
   for (; at < args.length && (args[at] ?? "").startsWith("-"); at++) {
     const arg = args[at] ?? "";
@@ -158,15 +190,37 @@ function git({ args }: Call, look: Look): Judgement {
     if (/^(?:-C|-c|--git-dir|--work-tree|--exec-path|--namespace|--config-env)$/.test(arg)) at += 1;
     if (arg === "-c" || arg === "--config-env")
       found.push(when(runsIt.test(value), "it tells git what to run by itself (git -c)"));
-    if (arg === "-C" || arg === "--work-tree") found.push(reads(value, look));
-    if (arg.startsWith("--exec-path=")) found.push(dangerous("it chooses the programs git runs"));
+    if (arg === "-C") {
+      found.push(reads(value, look));
+      look = within(value, look);
+    }
+    if (/^--(?:git-dir|work-tree)/.test(arg))
+      found.push(when(look.places.isSandboxed !== true, "it takes the settings of another folder (git --git-dir)"));
+    if (/^--(?:exec-path=|config-env=)/.test(arg)) found.push(dangerous("it chooses the programs git runs"));
   }
   const verb = args[at] ?? "";
   const rest = args.slice(at + 1);
   if (verb.includes("\0")) return dangerous("what git is to do is not written out");
+  if (rest.includes("--help")) return worst(found);
+  found.push(
+    when(
+      rest.some((arg) => named.test(arg)),
+      "it lets git run a program of somebody else's choice",
+    ),
+  );
   found.push(...rest.filter((arg) => arg.startsWith("--output=")).map((arg) => writes(arg.slice(9), look)));
+  found.push(...outputs(verb, rest).map((file) => writes(file, look)));
   if (Object.hasOwn(verbs, verb)) found.push(verbs[verb]?.(rest, look) ?? plain);
+  else if (verb !== "" && !tame.has(verb) && look.places.isSandboxed !== true)
+    found.push(dangerous(`it runs git ${verb}, which is not known here`));
   return worst(found);
+}
+
+/** Where it writes beside the repository. */
+function outputs(verb: string, rest: readonly string[]): readonly string[] {
+  if (verb === "format-patch") return readOptions(rest, "o output-directory").values("o", "output-directory");
+  if (verb === "bundle" && rest[0] === "create") return rest.slice(1, 2);
+  return rest.flatMap((arg, at) => (arg === "--output" ? [rest[at + 1] ?? "\0"] : []));
 }
 
 export const gitRules: Rules = {

@@ -76,7 +76,8 @@ function containers({ name, args }: Call, look: Look): Judgement {
     return plain;
   if (/^(?:run|create|exec)$/.test(verb) || second === "run" || second === "exec") {
     const at = args.findIndex((arg) => /^(?:run|create|exec)$/.test(arg));
-    const words = args.slice(at + 1).filter((word) => !word.startsWith("-"));
+    // What the container is called stands among its first words.
+    const words = args.slice(at + 1, at + 65).filter((word) => !word.startsWith("-"));
     const inner = worst(words.map((_, from) => (from === 0 ? plain : look.run(words.slice(from)))));
     const isRoot = args.some((arg) =>
       /^(?:-v|--volume|--mount|--privileged|--cap-add|--device|--pid|--network|--net|--userns|--security-opt)/.test(

@@ -1,7 +1,7 @@
 // Programs that send, serve or fetch over a network. Pure.
 
 import { type Judgement, dangerous, plain, worst } from "../judgement.ts";
-import { type Call, type Look, type Rule, type Rules, writes } from "../look.ts";
+import { type Call, type Look, type Rule, type Rules, readsWhole, writes } from "../look.ts";
 import { readOptions } from "../shell/options.ts";
 
 const sends =
@@ -89,6 +89,7 @@ function rsync({ args }: Call, look: Look): Judgement {
   if (args.some((arg) => /^--(?:delete|remove-source-files)/.test(arg)) || has("delete"))
     found.push(dangerous("it deletes what is not in both places"));
   if (target !== undefined && !isRemote(target)) found.push(writes(target, look));
+  found.push(...operands.slice(0, -1).map((source) => readsWhole(source, look)));
   return worst(found);
 }
 

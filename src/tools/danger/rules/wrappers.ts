@@ -1,7 +1,7 @@
 // Programs that run another program that is written after them, and shells that run a text. Pure.
 
 import { type Judgement, dangerous, plain, worst } from "../judgement.ts";
-import { type Call, type Input, type Look, type Rule, type Rules, reads } from "../look.ts";
+import { type Call, type Input, type Look, type Rule, type Rules, notWrittenOut, reads } from "../look.ts";
 import { readOptions } from "../shell/options.ts";
 import { runsFile } from "./code.ts";
 import { optionsFirst } from "./machine.ts";
@@ -14,15 +14,29 @@ function passes(valued = "", skip = 0): Rule {
   };
 }
 
+/** Out of its session, or without its name in its environment, a job is not found again when the gateway ends it. */
+function mayOutlive(look: Look): Judgement {
+  return look.places.isSandboxed === true ? plain : dangerous("it may outlive the gateway");
+}
+
+function outlives(): Rule {
+  return (call, look) => worst([mayOutlive(look), passes()(call, look)]);
+}
+
 const env: Rule = ({ args, input }, look) => {
   const valued = "u C S unset chdir split-string";
-  const { operands, values } = readOptions(optionsFirst(args, valued), valued);
-  const words = operands.slice(operands.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word)));
+  const { operands, values, has } = readOptions(optionsFirst(args, valued), valued);
+  const isBare =
+    has("i", "ignore-environment") ||
+    operands[0] === "-" ||
+    values("u", "unset").some((one) => /EVERTURN|\0/.test(one));
+  const words = operands.slice(operands.findIndex((word) => word !== "-" && !/^[A-Za-z_]\w*=/.test(word)));
   const split = values("S", "split-string").map((text) => look.script(text));
   const hasCommand = operands.some((word) => !/^[A-Za-z_]\w*=/.test(word));
   if (!hasCommand && split.length === 0)
     return dangerous("it shows all variables of its environment, which may hold secrets");
-  return worst([hasCommand ? look.run(words, input) : plain, ...split]);
+  const moved = values("C", "chdir").length > 0 ? [notWrittenOut(look)] : [];
+  return worst([hasCommand ? look.run(words, input) : plain, ...split, ...moved, isBare ? mayOutlive(look) : plain]);
 };
 
 /** A shell: its text, its file, or what it hears. */
@@ -88,7 +102,10 @@ const command: Rule = (call, look) => (/^-[vV]+$/.test(call.args[0] ?? "") ? pla
 
 const watches: Rule = ({ args }, look) => {
   const valued = "n d interval";
-  return look.script(readOptions(optionsFirst(args, valued), valued).operands.join(" "));
+  return worst([
+    dangerous("it runs a command again and again"),
+    look.script(readOptions(optionsFirst(args, valued), valued).operands.join(" ")),
+  ]);
 };
 
 /** Takes the whole text after -c, or words. */
@@ -99,15 +116,18 @@ const script: Rule = ({ args }, look) => {
 
 export const wrapperRules: Rules = {
   env,
-  nohup: passes(),
+  nohup: outlives(),
   nice: passes("n adjustment"),
   ionice: passes("c n class classdata"),
   timeout: passes("k s kill-after signal", 1),
   gtimeout: passes("k s kill-after signal", 1),
   time: passes("f o format output"),
   stdbuf: passes("i o e input output error"),
-  setsid: passes(),
-  exec: passes("a"),
+  setsid: outlives(),
+  daemonize: outlives(),
+  disown: (_call, look) => mayOutlive(look),
+  exec: (call, look) => worst([/^-\w*c/.test(call.args[0] ?? "") ? mayOutlive(look) : plain, passes("a")(call, look)]),
+  unset: ({ args }, look) => (args.some((arg) => /EVERTURN|\0/.test(arg)) ? mayOutlive(look) : plain),
   builtin: passes(),
   command,
   busybox: passes(),
@@ -144,7 +164,7 @@ export const wrapperRules: Rules = {
   trap,
   alias,
   watch: watches,
-  entr: passes(),
+  entr: (call, look) => worst([dangerous("it runs a command again and again"), passes()(call, look)]),
   script,
   expect: () => dangerous("it runs a script that answers for the user"),
   screen: () => dangerous("it starts something that goes on by itself"),

@@ -77,7 +77,7 @@ function valuesOf(part: Part, by: Expansion): readonly string[] {
 }
 
 function fileOrText(part: Part & { readonly type: "script" }, by: Expansion): string {
-  return part.as === "file" ? unknown : (by.saidBy(part.script) ?? unknown);
+  return part.as === "file" ? "/dev/fd/63" : (by.saidBy(part.script) ?? unknown);
 }
 
 const numbers = new Set(["$", "?", "#", "!", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID"]);
@@ -92,12 +92,15 @@ function variable({ name, inner }: Part & { readonly type: "variable" }, by: Exp
 }
 
 function withHome(userHome: string | null): (text: string) => string {
-  return (text) =>
-    text.replace(/(^|=|:)~([A-Za-z_][\w-]*)?(?=\/|$|:)/g, (_all, before: string, name?: string) => {
+  return (given) => {
+    // Where it was before, or a folder put aside.
+    const text = given.replace(/^~[-+\d][^/]*(?=\/|$)/, unknown);
+    return text.replace(/(^|=|:)~([A-Za-z_][\w-]*)?(?=\/|$|:)/g, (_all, before: string, name?: string) => {
       // Of the user's own name the folder is known; where others have theirs is a good guess.
       if (name !== undefined && userHome?.endsWith(`/${name}`) !== true) return `${before}/home/${name}`;
       return before + (userHome ?? unknown);
     });
+  };
 }
 
 /** a{b,c} is ab and ac, {1..3} some numbers; null for too many. */

@@ -10,6 +10,8 @@ export type Folder = string | null;
 
 /** Of more folders it is not known which. */
 const most = 16;
+/** No system knows a longer path. */
+const longest = 4_096;
 
 export class Folders {
   /** Where it is if everything goes well. */
@@ -49,7 +51,11 @@ export class Folders {
 
   /** To a folder as it was typed; null where that cannot be known. */
   go(to: string | null): void {
-    const moved = (from: Folder): Folder => (to === null || from === null ? null : posix.resolve(from, to));
+    const moved = (from: Folder): Folder => {
+      if (to === null || (from === null && !to.startsWith("/"))) return null;
+      const path = posix.resolve(from ?? "/", to);
+      return path.length > longest ? null : path;
+    };
     if (!this.isStrict) this.#late = few([...this.#late, ...this.#sure, ...this.#doubt]);
     this.#sure = few(this.#sure.map(moved));
     this.#doubt = few(this.#doubt.map(moved));
@@ -66,5 +72,6 @@ export class Folders {
 
 function few(folders: readonly Folder[]): readonly Folder[] {
   const unique = [...new Set(folders)];
-  return unique.length > most ? [null] : unique;
+  // Of several, one that cannot be known is enough.
+  return unique.length > most || unique.includes(null) ? [null] : unique;
 }

@@ -1,8 +1,18 @@
 // Reads a shell script into what would run. Pure. It knows the grammar of a POSIX shell and what bash adds to it as far as
 // it decides what runs; the branches of conditions and loops are read as if each of them were taken.
 
-import type { Command, Pipeline, Redirect, Script, Word } from "./script.ts";
-import { Cursor, type Readers, Unreadable, readLines, readNumber, readQuoted, readWord, textOf } from "./words.ts";
+import type { Awaited, Closing, Command, Pipeline, Redirect, Script, Word } from "./script.ts";
+import {
+  Cursor,
+  type Readers,
+  Unreadable,
+  readLines,
+  readNumber,
+  readQuoted,
+  readSpoken,
+  readWord,
+  textOf,
+} from "./words.ts";
 
 /** Words that open, join or close something at the place of a command, and run nothing themselves. */
 const joining = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "time", "coproc"]);
@@ -26,13 +36,6 @@ const readers: Readers = {
   },
   whole: readScript,
 };
-type Awaited = {
-  readonly ending: string;
-  readonly tabs: boolean;
-  readonly isQuoted: boolean;
-  readonly fill: (body: Word) => void;
-};
-type Closing = "" | ")" | "}" | ";;";
 
 class Reader {
   readonly cursor: Cursor;
@@ -87,7 +90,7 @@ class Reader {
   /** Several where one word of the grammar makes several, as a loop and its first command do. */
   #command(closing: Closing): readonly Command[] {
     const number = this.cursor.sees("((") ? readNumber(this.cursor, readers) : null;
-    if (number !== null) return [{ type: "simple", words: [[number]], redirects: [] }];
+    if (number !== null) return [{ type: "simple", words: [condition, [number]], redirects: [] }];
     if (this.cursor.takes("(")) return [this.#group(")", true)];
     for (;;) {
       const start = this.cursor.at;
@@ -110,7 +113,8 @@ class Reader {
       if (!joining.has(keyword)) return [this.#simple(closing)];
       this.cursor.at += keyword.length;
       this.#blank(true);
-      if (this.cursor.isDone || this.#closes(closing) || /[;&|)]/.test(this.cursor.next)) return [nothing];
+      if (this.cursor.isDone || this.#closes(closing) || /[;&|)]/.test(this.cursor.next))
+        return [{ type: "simple", words: [], redirects: [] }];
       if (this.cursor.next === "(") return this.#command(closing);
     }
   }
@@ -138,7 +142,7 @@ class Reader {
       if (cursor.isDone || cursor.next === "\n") break;
       if (cursor.sees("<(") || cursor.sees(">(")) {
         cursor.at += 2;
-        words.push([{ type: "script", script: readers.inside(cursor, ")"), as: "file", quoted: true }]);
+        words.push([readSpoken(cursor, readers)]);
       } else if (this.#redirect(redirects)) {
         continue;
       } else if (cursor.next === "(") {
@@ -229,7 +233,7 @@ class Reader {
     if (this.cursor.sees("((")) {
       const steps = readNumber(this.cursor, readers);
       if (steps === null) throw new Unreadable("what a loop is to compute cannot be read");
-      return { type: "simple", words: [[steps]], redirects: [] };
+      return { type: "simple", words: [condition, [steps]], redirects: [] };
     }
     const name = textOf(readWord(this.cursor, readers));
     this.#blank(true);
@@ -252,11 +256,10 @@ class Reader {
     const operator = found[1] ?? "";
     cursor.at += found[0].length;
     this.#blank(false);
-    const target = readWord(cursor, readers);
-    if (target.length === 0 && !cursor.sees("<(") && !cursor.sees(">("))
-      throw new Unreadable(`nothing stands after ${operator}`);
+    // `< <(…)`: the file is what a script says.
+    const target = cursor.takes("<(") || cursor.takes(">(") ? [readSpoken(cursor, readers)] : readWord(cursor, readers);
+    if (target.length === 0) throw new Unreadable(`nothing stands after ${operator}`);
     if (operator !== "<<" && operator !== "<<-") {
-      // `< <(…)`: the file is what a script says, which is read as a word of its own.
       redirects.push({ operator, target });
       return true;
     }
@@ -294,6 +297,5 @@ class Reader {
   }
 }
 
-const nothing: Command = { type: "simple", words: [], redirects: [] };
 /** Stands before the words of a condition, so that the first of them is not taken for a program. */
 const condition: Word = [{ type: "text", text: "[[", quoted: false }];

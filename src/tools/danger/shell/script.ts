@@ -42,3 +42,14 @@ export type Pipeline = {
 };
 
 export type Script = readonly Pipeline[];
+
+/** A text that begins after the next line break, with the line that ends it. */
+export type Awaited = {
+  readonly ending: string;
+  readonly tabs: boolean;
+  readonly isQuoted: boolean;
+  readonly fill: (body: Word) => void;
+};
+
+/** What ends a list of commands. */
+export type Closing = "" | ")" | "}" | ";;";

@@ -108,6 +108,11 @@ export function readWord(cursor: Cursor, readers: Readers): Word {
   return parts;
 }
 
+/** The rest of <(…) or >(…): a file to speak with a script. */
+export function readSpoken(cursor: Cursor, readers: Readers): Part {
+  return { type: "script", script: readers.inside(cursor, ")"), as: "file", quoted: true };
+}
+
 /** Text in which variables and scripts are still expanded, up to a closing quote, or to its end for "". */
 export function readQuoted(cursor: Cursor, readers: Readers, closing: '"' | "" | "}"): Word {
   const parts: Part[] = [];
