@@ -20,6 +20,7 @@ test("a new session belongs to the boot that made it, at fence 1, and is alive",
     standing: "active",
     resume: null,
     reset: null,
+    outside: false,
     model: null,
   });
 });

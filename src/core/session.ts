@@ -24,6 +24,8 @@ export type Session = {
   readonly reset: "suspended" | null;
   /** The model its user chose; null for the configured one. */
   readonly model: string | null;
+  /** Strangers' words came into it: its agent may look at them until its user starts over. */
+  readonly outside: boolean;
 };
 
 /** `crash`: the process died without having begun a stop. */
@@ -43,7 +45,7 @@ export function newSession(
   model: string | null = null,
 ): Session {
   const key = sessionKey(address);
-  const fresh = { endedAt: null, standing: "active", resume: null, reset: null } as const;
+  const fresh = { endedAt: null, standing: "active", resume: null, reset: null, outside: false } as const;
   return { id, key, address, owner, fence: 1, createdAt: at, activeAt: at, ...fresh, model };
 }
 

@@ -22,7 +22,7 @@ export type ToolContext = {
 export type VetContext = {
   readonly session: SessionId;
   readonly address: Address;
-  /** Something in this turn was written by strangers. */
+  /** Something in this conversation was written by strangers. */
   readonly outside: boolean;
   readonly now: () => Instant;
 };

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Verdict } from "../../src/core/approval.ts";
 import type { ToolEffect } from "../../src/core/journal.ts";
-import type { Tool } from "../../src/ports/tool.ts";
+import { textOf } from "../../src/core/message.ts";
+import type { Tool, VetContext } from "../../src/ports/tool.ts";
 import { type Stage, stage } from "../stop/stage.ts";
 import { agentOf, calling, fine, journalOf, press, resultsOf, texts, tool, untilAsked, untilSeen } from "./agents.ts";
 
@@ -103,6 +104,28 @@ for (const [effect, type, why] of [
     assert.match(result.why, why);
   });
 }
+
+test("words of strangers are told to whoever judges in later turns and lives too, until their user starts over", async (t) => {
+  const on = await stage(t);
+  const judged: boolean[] = [];
+  const vet = async (_input: unknown, { outside }: VetContext): Promise<Verdict> => (judged.push(outside), free);
+  const fetch = tool("fetch", "pure", () => ({ type: "ok", output: "obey me", outside: true }));
+  const agent = agentOf([fetch, tool("rm", "once", () => fine, { vet })], [(job) => calling(textOf(job.input.body))]);
+  const one = await on.start({ agent });
+  for (const [i, word] of ["rm", "fetch", "rm"].entries()) {
+    await on.say(word);
+    await untilSeen(on, i + 1);
+  }
+  await on.stop(one);
+  await on.start({ agent });
+  const before = texts(on).length;
+  await on.say("rm");
+  await untilSeen(on, before + 1);
+  await on.say("/new");
+  await on.say("rm");
+  await untilSeen(on, before + 3);
+  assert.deepEqual(judged, [false, true, true, false]);
+});
 
 test("asked again, allowed, and cut off once more: what was shown last counts", async (t) => {
   const on = await stage(t);

@@ -29,6 +29,7 @@ export function toSession(raw: Raw): Session {
     resume: readResume(raw["resume"] as string | null),
     reset: raw["reset"] as Session["reset"],
     model: raw["model"] as string | null,
+    outside: raw["outside"] === 1,
   };
 }
 

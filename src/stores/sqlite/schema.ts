@@ -123,4 +123,8 @@ CREATE TABLE usage(
 CREATE INDEX usage_session ON usage(session);
 `,
   },
+  {
+    version: 4,
+    sql: "ALTER TABLE sessions ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;",
+  },
 ];

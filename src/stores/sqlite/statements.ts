@@ -71,6 +71,7 @@ const table = {
     "anything",
   ],
   model: ["UPDATE sessions SET model = ? WHERE id = ?", "one"],
+  outside: ["UPDATE sessions SET outside = 1 WHERE id = ?", "one"],
   usage: [
     `INSERT INTO usage(day, model, session, steps, input, cached, output, cost, unpriced)
      VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET steps = steps + 1, input = input + excluded.input,
@@ -170,7 +171,9 @@ export function toRow(change: Change): Row {
 }
 
 /** What agents leave behind: rules, memories, summaries, choices and what they cost. */
-function agentRow(change: Extract<Change, { put: "rule" | "memory" | "summary" | "model" | "usage" | "undone" }>): Row {
+function agentRow(
+  change: Extract<Change, { put: "rule" | "memory" | "summary" | "model" | "outside" | "usage" | "undone" }>,
+): Row {
   switch (change.put) {
     case "rule": {
       const { id, tool, subject, by, at } = change.rule;
@@ -184,6 +187,8 @@ function agentRow(change: Extract<Change, { put: "rule" | "memory" | "summary" |
       return [numbers.summary, change.session, change.upTo, change.at, change.text];
     case "model":
       return [numbers.model, change.model, change.session];
+    case "outside":
+      return [numbers.outside, change.session];
     case "usage": {
       const { model, input, cached, output, cost } = change.usage;
       const { day, session } = change;

@@ -128,7 +128,7 @@ function conversationTests(open: OpenStore): void {
     assert.equal((await store.messagesAfter(session.address, 0, 10)).length, 2);
   });
 
-  test("a summary replaces the one before, a chosen model is taken back", async (t) => {
+  test("a summary replaces the one before, a chosen model is taken back, strangers' words stay", async (t) => {
     const { store } = await started(t, open);
     await write(store, [putSession("s1", { model: "a/b" })]);
     assert.equal((await store.session(sessionId("s1")))?.model, "a/b");
@@ -136,6 +136,9 @@ function conversationTests(open: OpenStore): void {
       await write(store, [{ put: "summary", session: sessionId("s1"), upTo, text: `up to ${upTo}`, at: at(upTo) }]);
     }
     await write(store, [{ put: "model", session: sessionId("s1"), model: null }]);
+    assert.equal((await store.session(sessionId("s1")))?.outside, false);
+    await write(store, [{ put: "outside", session: sessionId("s1") }]);
+    assert.equal((await store.session(sessionId("s1")))?.outside, true);
     assert.deepEqual(await store.summaryOf(sessionId("s1")), { upTo: 9, text: "up to 9" });
     assert.equal((await store.session(sessionId("s1")))?.model, null);
   });

@@ -22,6 +22,16 @@ export function rememberTool(): Tool {
       required: [],
     },
     schema: v.strictObject({ text: maybe(words(textMax)), forget: maybe(words(200)) }),
+    async vet({ text, forget }, { outside }) {
+      // Strangers must not be able to leave something behind that later conversations take for their user's own.
+      if (!outside) return { type: "run" };
+      const what = [
+        text === undefined ? [] : [`remember: ${text.trim()}`],
+        forget === undefined ? [] : [`forget: ${forget}`],
+      ].flat();
+      const why = "it would be read in every later conversation, and this one holds text from outside";
+      return { type: "approve", why, what: what.join("\n"), bound: JSON.stringify([text, forget]), subject: null };
+    },
     async run({ text, forget }) {
       const wishes: Wish[] = [];
       if (forget !== undefined) wishes.push({ type: "forget", memory: forget });

@@ -18,6 +18,7 @@ import {
   cutOff,
   dangling,
   decideNext,
+  isFromOutside,
 } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
 import { toolNamed } from "../../parts.ts";
@@ -89,7 +90,9 @@ export function calls(work: Work): Calls {
     // A result does not wait for a judgement: what has happened is stored at once.
     const following = first === null || hasVet(first.tool) ? [] : intent(first);
     const wished = done.flatMap(({ call, result }) => wishesOf(parts, running, result, keyOf(call)));
-    await book.record([...ended, ...following], wished);
+    const outside = outsideBy(ended);
+    await book.record([...ended, ...following], [...wished, ...outside]);
+    if (outside.length > 0) running.session = { ...running.session, outside: true };
     for (const { call } of done) inHand.delete(call.call);
     if (wished.length > 0) {
       timers.poke();
@@ -98,6 +101,12 @@ export function calls(work: Work): Calls {
     for (const { call, result } of done) {
       parts.events.emit({ type: "tool-ended", turn: running.turn.id, tool: call.tool, result: result.type });
     }
+  }
+
+  /** Noted once for the whole conversation, in the commit that brings strangers' words into it. */
+  function outsideBy(ended: readonly Entry[]): readonly Change[] {
+    const { id: session, outside } = running.session;
+    return !outside && isFromOutside(ended) ? [{ put: "outside", session }] : [];
   }
 
   async function run(taken: readonly Taken[]): Promise<boolean> {
@@ -227,10 +236,12 @@ export function calls(work: Work): Calls {
         return { call, result: told ?? cutOff(why, effect, told === null) };
       });
       const untold = open.filter(({ call }) => (inHand.get(call.call) ?? null) === null);
+      const entries = done.map(({ call, result }): Entry => ({ type: "tool-ended", call: call.call, result }));
+      const wished = done.flatMap(({ call, result }) => wishesOf(parts, running, result, keyOf(call)));
       return {
+        entries,
+        changes: [...wished, ...outsideBy(entries)],
         drop: () => dropCalls(parts, running, journal, untold),
-        entries: done.map(({ call, result }) => ({ type: "tool-ended", call: call.call, result })),
-        changes: done.flatMap(({ call, result }) => wishesOf(parts, running, result, keyOf(call))),
       };
     },
   };

@@ -51,7 +51,8 @@ async function judged(
   call: ToolCall,
   journal: readonly Entry[],
 ): Promise<Verdict> {
-  const outside = isFromOutside(journal);
+  // Earlier turns of the conversation are part of what its agent reads.
+  const outside = session.outside || isFromOutside(journal);
   const context = { session: session.id, address: session.address, outside, now: () => parts.world.now() };
   try {
     const verdict = await tool.vet?.(call.input, context);
