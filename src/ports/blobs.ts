@@ -1,10 +1,16 @@
 // The files that people send and get. Named by their content, so that the same bytes are kept once and a repeat is harmless.
 
+import type { TurnId } from "../core/ids.ts";
 import type { FileRef } from "../core/message.ts";
+
+export type BlobFacts = Pick<FileRef, "name" | "mime"> & {
+  /** The turn whose tools want it kept; they have room for so much and no more. */
+  readonly turn?: TurnId;
+};
 
 export interface Blobs {
   /** On the disk when it resolves. Rejects with a Fault when it is larger than may be, or the disk refuses. */
-  put(content: Uint8Array | AsyncIterable<Uint8Array>, as: Pick<FileRef, "name" | "mime">): Promise<FileRef>;
+  put(content: Uint8Array | AsyncIterable<Uint8Array>, as: BlobFacts): Promise<FileRef>;
   /** Rejects with a Fault when there is no such content. */
   read(blob: string): Promise<Uint8Array>;
   /** Where it lies, for whoever reads files by themselves. */

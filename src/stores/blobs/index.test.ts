@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
 import { asNobody } from "../../../test/fakes/room.ts";
+import { turnId } from "../../testing/samples.ts";
 import { openBlobs } from "./index.ts";
 
 function aFolder(t: TestContext): string {
@@ -74,11 +75,26 @@ describe("blobs", () => {
 
   test("not more than may be, and nothing of it stays", async (t) => {
     const folder = aFolder(t);
-    const blobs = openBlobs(folder, { bytesMax: 4 });
+    const blobs = openBlobs(folder, { bytesMax: 4, turnBytesMax: 100 });
     for (const content of [text, pieces("he", "llo")])
       await assert.rejects(blobs.put(content, as), { name: "Fault", code: "too-large", message: /at most 4 bytes/ });
     assert.deepEqual(filesIn(folder), []);
     assert.equal((await blobs.put(Buffer.from("four"), as)).bytes, 4);
+  });
+
+  test("all that the tools of one turn keep has a bound of its own; what people send has not", async (t) => {
+    const folder = aFolder(t);
+    const blobs = openBlobs(folder, { bytesMax: 4, turnBytesMax: 10 });
+    const [one, other] = [turnId("t1"), turnId("t2")];
+    const full = { name: "Fault", code: "too-large", message: /files of one turn .* at most 10 bytes together/ };
+    for (const words of ["abcd", "efgh"]) await blobs.put(Buffer.from(words), { ...as, turn: one });
+    for (const content of [Buffer.from("ijkl"), pieces("i", "jkl")])
+      await assert.rejects(blobs.put(content, { ...as, turn: one }), full);
+    assert.equal(filesIn(folder).length, 2, "nothing of it stays");
+    await blobs.put(Buffer.from("mn"), { ...as, turn: one });
+    await blobs.put(Buffer.from("ijkl"), { ...as, turn: other });
+    for (const words of ["1234", "5678", "90ab"]) await blobs.put(Buffer.from(words), as);
+    await assert.rejects(blobs.put(Buffer.from("o"), { ...as, turn: one }), full);
   });
 
   test("a sender that fails leaves nothing, and is told its own failure", async (t) => {

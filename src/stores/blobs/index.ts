@@ -1,5 +1,8 @@
 // The files that people send and get, as files of their own: named by the digest of their content, so that the same bytes are
 // kept once, a repeat is harmless and damage is seen. What `put` gave back is on the disk.
+// What people send and get belongs to their conversations and stays. What makes files without a person is bounded: each
+// file, and all that the tools of one turn want kept, since a model in a circle could otherwise fill the disk. Long texts
+// that a request has no room for are results, which have their own bounds. Halves that a death left go at the first use.
 
 import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promises";
@@ -8,19 +11,20 @@ import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import { lost, placeOf } from "./place.ts";
+import { type BlobLimits, type Room, roomFor } from "./room.ts";
 
-export type BlobLimits = { readonly bytesMax: number };
 const abandonedMs = 24 * 3_600_000;
-export const blobLimits: BlobLimits = { bytesMax: 50_000_000 };
+export const blobLimits: BlobLimits = { bytesMax: 50_000_000, turnBytesMax: 500_000_000 };
 
 /** Makes the folder when something is put into it for the first time. */
 export function openBlobs(folder: string, limits: BlobLimits = blobLimits): Blobs {
   const path = (blob: string): string => placeOf(folder, blob);
   const tidy = once(() => dropAbandoned(folder));
+  const roomOf = roomFor(limits);
   return {
     path,
     put: (content, as) =>
-      keep(folder, content, limits, tidy).then(
+      keep(folder, content, roomOf(as.turn), tidy).then(
         ({ blob, bytes }): FileRef => ({ name: safeName(as.name), mime: safeMime(as.mime), blob, bytes }),
       ),
     async read(blob) {
@@ -36,18 +40,19 @@ export function openBlobs(folder: string, limits: BlobLimits = blobLimits): Blob
 async function keep(
   folder: string,
   content: Uint8Array | AsyncIterable<Uint8Array>,
-  limits: BlobLimits,
+  room: Room,
   tidy: () => Promise<void>,
 ): Promise<{ readonly blob: string; readonly bytes: number }> {
   const draft = join(folder, `${randomUUID()}.tmp`);
   try {
     await makeFolder(folder);
     await tidy();
-    const kept = await written(draft, content, limits);
+    const kept = await written(draft, content, room);
     await moveInto(draft, placeOf(folder, kept.blob));
     return kept;
   } catch (error) {
     await rm(draft, { force: true });
+    room.giveBack();
     // What the sender's own stream failed with, an abort for example, is not ours to translate.
     throw codeOf(error) === null ? error : refused(folder, error);
   }
@@ -56,15 +61,14 @@ async function keep(
 async function written(
   draft: string,
   content: Uint8Array | AsyncIterable<Uint8Array>,
-  { bytesMax }: BlobLimits,
+  room: Room,
 ): Promise<{ readonly blob: string; readonly bytes: number }> {
   await using handle = await open(draft, "wx", 0o600);
   const hash = createHash("sha256");
   let bytes = 0;
   for await (const piece of content instanceof Uint8Array ? [content] : content) {
     bytes += piece.length;
-    if (bytes > bytesMax)
-      throw new Fault("too-large", `A file may have at most ${bytesMax} bytes, and this one has more.`);
+    room.take(piece.length);
     hash.update(piece);
     await writeAll(handle, piece);
   }

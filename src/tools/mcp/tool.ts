@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import type { Verdict } from "../../core/approval.ts";
 import { sentenceOf } from "../../core/fault.ts";
 import type { ToolEffect, ToolResult } from "../../core/journal.ts";
+import type { Blobs } from "../../ports/blobs.ts";
 import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
 import { judgeForeign, verdictOf } from "../danger/index.ts";
 import type { Called, Listed } from "./connection.ts";
@@ -117,7 +118,9 @@ async function run(
   made: Made,
 ): Promise<ToolResult> {
   const trusted = life.settings.trusted === true;
-  const keeping = { trusted, ...(made.blobs === undefined ? {} : { blobs: made.blobs }) };
+  const { blobs } = made;
+  const put: Blobs["put"] | undefined = blobs && ((bytes, as) => blobs.put(bytes, { ...as, turn: context.turn }));
+  const keeping = { trusted, ...(put === undefined ? {} : { blobs: { put } }) };
   const patienceMs = patienceOf(life, made.pace);
   for (let attempt = 1; ; attempt++) {
     let called: Called;

@@ -26,7 +26,7 @@ export function sendFileTool(room: Room, blobs: Pick<Blobs, "put">): Tool {
     schema: v.strictObject({ path: pathText, caption: maybe(words(captionMax)) }),
     vet: (input, context) =>
       vetPath(room, { tool: "send_file", effect: "pure", use: "read", path: input.path, input }, context),
-    async run({ path, caption = "" }, { signal }) {
+    async run({ path, caption = "" }, { signal, turn }) {
       const place = await usedPlace(room, path, "read");
       const opened = await openPlain(place, room.untouchable);
       await using handle = opened.handle;
@@ -38,7 +38,7 @@ export function sendFileTool(room: Room, blobs: Pick<Blobs, "put">): Tool {
         );
       }
       const name = basename(place.real);
-      const file = await blobs.put(piecesOf(handle, bytesMax, signal), { name, mime: mimeOf(name) });
+      const file = await blobs.put(piecesOf(handle, bytesMax, signal), { name, mime: mimeOf(name), turn });
       const output = `${name} (${sizeText(file.bytes)}) goes to the user.`;
       return { type: "ok", output, wishes: [{ type: "send", text: caption.trim(), files: [file] }] };
     },
