@@ -33,8 +33,8 @@ export function piped(
 ): Piped {
   const live = Promise.withResolvers<void>();
   let isLive = false;
-  /** Turn of each of our lines, by the line's id. */
-  const turns = new Map<string, string>();
+  /** Turn of each of our lines and when it was stored, by the line's id. */
+  const turns = new Map<string, { readonly turn: string; readonly at: number }>();
   const answered = new Set<string>();
   /** What we were told, by the items it was sent as. */
   const heard = new Set<string>();
@@ -46,7 +46,7 @@ export function piped(
     if (!isLive) return;
     if (message.role === "user") {
       if (message.turn !== null && sender.sent(message.key)) {
-        turns.set(message.key, message.turn);
+        turns.set(message.key, { turn: message.turn, at: message.at });
         answered.delete(message.turn);
       }
     } else {
@@ -60,13 +60,14 @@ export function piped(
 
   /**
    * A turn may say something before it ends, a file for example, and some end without a word of their own. So it is asked:
-   * it rests or is over, and everything it said was told here.
+   * it rests or is over, and everything it said since our line was told here. What it said before may have been told to an
+   * earlier chat, such as the question that our line answers.
    */
-  async function isOver(turn: string): Promise<boolean> {
+  async function isOver({ turn, at }: { readonly turn: string; readonly at: number }): Promise<boolean> {
     try {
       const { turn: found, items } = await connect().get<TurnReply>(`/api/turns/${turn}`);
       const rests = found.state === "done" || found.state === "waiting";
-      return rests && items.every((item) => item.part > 0 || heard.has(item.id));
+      return rests && items.every((item) => item.part > 0 || heard.has(item.id) || item.createdAt < at);
     } catch (error) {
       // What answers a command is no turn.
       if (error instanceof Fault) return answered.has(turn);
@@ -77,8 +78,8 @@ export function piped(
   async function answerTo(id: string): Promise<void> {
     while (!signal.aborted) {
       const news = changed.promise;
-      const turn = turns.get(id);
-      if (turn !== undefined && (await isOver(turn))) return;
+      const line = turns.get(id);
+      if (line !== undefined && (await isOver(line))) return;
       const waited = new AbortController();
       await Promise.race([news, rest(lookMs, waited.signal)]);
       waited.abort();

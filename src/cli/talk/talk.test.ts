@@ -190,6 +190,39 @@ test("piped lines are answered one by one; what came before is not repeated", as
   ]);
 });
 
+test("an answer to what was asked in an earlier chat ends when its turn has ended or asks again", async (t) => {
+  for (const state of ["done", "waiting"]) {
+    const output = memoryOutput();
+    const over = new AbortController();
+    let tell: (event: FeedEvent) => void = () => {};
+    const connect = await scripted(t, (request, response, body) => {
+      if (request.method === "GET") {
+        // One that nobody shows any more, the question of the earlier chat, and what the turn says now.
+        const items = [
+          { id: "ancient", part: 0, createdAt: 1 },
+          { id: "t1.q1.0", part: 0, createdAt: 2 },
+          { id: "t1.0", part: 0, createdAt: 4 },
+        ];
+        return response.end(JSON.stringify({ turn: { id: "t1", state }, items }));
+      }
+      const { id, text } = JSON.parse(body) as { id: string; text: string };
+      response.end(JSON.stringify({ status: "accepted" }));
+      tell({ type: "message", message: message(3, "user", text, id) as never });
+      setTimeout(() => tell({ type: "message", message: message(4, "assistant", "Done.", "t1.0") as never }), 20);
+    });
+    const messages = sender(connect, "/messages", over.signal);
+    const talk = piped(connect, messages, output, over.signal, fileDesk(connect, "", ""), 1);
+    tell = (event) => talk.told(event);
+    tell({ type: "message", message: message(2, "assistant", "May I?", "t1.q1.0") as never });
+    tell({ type: "live" });
+    const limit = setTimeout(() => over.abort(), 20_000);
+    assert.equal(await talk.run(Readable.from(["/approve\n"])), 0);
+    clearTimeout(limit);
+    assert.ok(!over.signal.aborted, `it ends by itself when its turn is ${state}`);
+    assert.deepEqual(output.said, ["Done."]);
+  }
+});
+
 test("the words so far stay over a loss until new ones or the answer come", () => {
   const draft = (text: string | null): FeedEvent => ({ type: "draft", text });
   const said = (role: string): FeedEvent => ({ type: "message", message: message(1, role, "hi") as never });

@@ -8,7 +8,7 @@ import { limits } from "../../core/limits.ts";
 import { dayOf } from "../../core/usage.ts";
 import { BadRequest } from "../faults.ts";
 import type { AnswerReply, DoneReply, FateReply, QuestionsReply, RulesReply, UsageReply } from "../protocol.ts";
-import { toQuestion, toUsed } from "../used.ts";
+import { toQuestion, toUsed } from "./used.ts";
 import type { ApiParts } from "./index.ts";
 import { fieldsOf, limitOf, wholeOf } from "./input.ts";
 

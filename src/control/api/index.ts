@@ -8,7 +8,7 @@ import { limits } from "../../core/limits.ts";
 import { formatAddress, parseAddress } from "../../core/message.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { Archive, ItemFilter, Store, TurnFilter } from "../../ports/store.ts";
-import { eventStream } from "../events.ts";
+import { eventStream } from "./events.ts";
 import { BadRequest, notFound, refusalOf, refuse } from "../faults.ts";
 import type {
   DoneReply,
@@ -26,7 +26,7 @@ import type {
   TurnReply,
   TurnsReply,
 } from "../protocol.ts";
-import { toUsed, usedIn } from "../used.ts";
+import { toUsed, usedIn } from "./used.ts";
 import { type ProcessFacts, toItem, toSession, toSessionPage, toStatus, toTurn } from "../views.ts";
 import { addAgent } from "./agent.ts";
 import { fieldsOf, limitOf, listMax, oneOf, wholeOf } from "./input.ts";

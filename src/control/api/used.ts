@@ -1,10 +1,10 @@
 // What models have used and what waits for an answer, as the protocol shows it. Pure.
 
-import type { Entry } from "../core/journal.ts";
-import { formatAddress } from "../core/message.ts";
-import { type Spent, nothingSpent, spend } from "../core/usage.ts";
-import type { AskedLine, EntryLine, UsageLine } from "../ports/store.ts";
-import type { QuestionView, UsedView } from "./protocol.ts";
+import type { Entry } from "../../core/journal.ts";
+import { formatAddress } from "../../core/message.ts";
+import { type Spent, nothingSpent, spend } from "../../core/usage.ts";
+import type { AskedLine, EntryLine, UsageLine } from "../../ports/store.ts";
+import type { QuestionView, UsedView } from "../protocol.ts";
 
 export function toQuestion(asked: AskedLine): QuestionView {
   const { question, kind, text, choices, turn, session, address, until } = asked;

@@ -1,7 +1,7 @@
 // What happens in the gateway, as server-sent events for whoever watches. Best effort: a watcher that does not keep up
 // is let go after a bounded backlog and comes back by itself; nothing depends on these events.
 
-import type { Gateway } from "../ports/gateway.ts";
+import type { Gateway } from "../../ports/gateway.ts";
 
 const backlogMax = 1_000;
 const pingMs = 15_000;
