@@ -66,6 +66,10 @@ const entries: readonly (readonly [Entry, string])[] = [
     { type: "tool-ended", call: "c1", result: { type: "failed", why: "no such\nfile", outside: true } },
     "tool ended: c1: failed, no such file (from outside)",
   ],
+  [
+    { type: "asked", question: "q", text: "May I?", choices: ["approve", "deny"], kind: "approval" },
+    "approval asked: May I? [approve | deny]",
+  ],
   [{ type: "answered", question: "q", choice: "a" }, "was answered: a"],
   [{ type: "answered", question: "q", choice: "a", by: "owner" }, "was answered: a (by owner)"],
   [{ type: "answered", question: "q", choice: null }, "was answered: nobody answered in time"],

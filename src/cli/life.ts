@@ -20,10 +20,10 @@ export function describeEntry(entry: Entry): Described {
     case "tool-ended":
       return { what: "tool ended", detail: `${entry.call}: ${resultText(entry.result)}` };
     case "asked":
-      return { what: "asked", detail: `${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
     case "call-asked": {
+      const call = entry.type === "asked" ? "" : `${entry.call}: `;
       const what = entry.kind === "approval" ? "approval asked" : "asked";
-      return { what, detail: `${entry.call}: ${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
+      return { what, detail: `${call}${oneLine(entry.text)} [${entry.choices.map(oneLine).join(" | ")}]` };
     }
     case "compacted":
       return {

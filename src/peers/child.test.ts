@@ -78,6 +78,15 @@ test("a program that does not exist, dies by a signal, or is ended by us, says s
   assert.match(await promise, /cannot be started: .no.such.program was not found/);
 });
 
+test("whoever speaks to one that does not listen is told why, and not how the pipe broke", async () => {
+  const { peer, lines } = run(
+    'require("fs").closeSync(0); console.log("deaf"); process.on("SIGTERM", () => process.exit(5)); setInterval(() => {}, 1000)',
+    { graceMs: 50 },
+  );
+  while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await assert.rejects(peer.send("hello"), /^Error: it does not listen any more$/);
+});
+
 test("one that does not read what it is told is let go before we grow", async () => {
   const { peer, ended } = run("setInterval(() => {}, 1000)", { unreadBytes: 1e6 });
   const line = "x".repeat(500_000);

@@ -47,12 +47,14 @@ export function openPeer(options: PeerOptions): Peer {
     stdio: [...stdio],
   });
   const gone = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<string>();
   let over: string | null = null;
   let tail = "";
 
   function finish(why: string): void {
     if (over !== null) return;
     over = why;
+    finished.resolve(why);
     options.ended(why);
   }
 
@@ -103,9 +105,10 @@ export function openPeer(options: PeerOptions): Peer {
         await end("it does not read what it is told");
         throw new Error("it does not read what it is told");
       }
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      child.stdin?.write(`${line}\n`, (error) => (error ? reject(new Error(over ?? error.message)) : resolve()));
-      await promise;
+      const { promise: isBroken, resolve } = Promise.withResolvers<boolean>();
+      child.stdin?.write(`${line}\n`, (error) => resolve(Boolean(error)));
+      // Why it does not listen is known a moment later.
+      if (await isBroken) throw new Error(await finished.promise);
     },
     lastWords: () => tail.trim(),
     end,

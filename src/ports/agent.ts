@@ -2,7 +2,7 @@
 // step before the next one begins, so an agent keeps nothing that matters between two calls.
 
 import type { Instant, SessionId, TurnId } from "../core/ids.ts";
-import type { Compacted, Entry, Said } from "../core/journal.ts";
+import type { Asked, Compacted, Entry, Said } from "../core/journal.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
 import type { Tool } from "./tool.ts";
@@ -11,7 +11,7 @@ export type Step =
   /** Unless it is final, its calls are run and the agent is asked again. */
   | Said
   /** The turn rests until somebody answers or the time is over; then the agent is asked again. */
-  | { readonly type: "asked"; readonly text: string; readonly choices: readonly string[]; readonly until: Instant }
+  | (Omit<Asked, "question"> & { readonly until: Instant })
   /** Its memory was full; the summary is stored, and the agent is asked again. */
   | Compacted
   /** `afterMs`: not sooner than that. `why` is told to the user, so it says what to do. */

@@ -79,8 +79,10 @@ function toEntry(step: Step, n: number): Entry {
       const { data, ...rest } = step;
       return data === undefined ? rest : { ...rest, data };
     }
-    case "asked":
-      return { type: "asked", question: `q${n}`, text: step.text, choices: step.choices };
+    case "asked": {
+      const { until: _, ...asked } = step;
+      return { ...asked, question: `q${n}` };
+    }
     case "compacted":
       return step;
     case "failed":

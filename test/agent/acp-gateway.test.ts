@@ -61,13 +61,44 @@ test("killed while it waits for a permission, and allowed afterwards: it is done
   await first.client.send("c", "m1", "permit it");
   const { question, text } = await questionAfter(first.client, "c", "m1");
   assert.match(text, /rm -rf build/);
-  assert.deepEqual(question?.choices, ["Allow once", "Always allow", "Reject"]);
+  assert.deepEqual(question?.choices, ["approve", "always", "deny"]);
   await first.end("SIGKILL");
   const second = await start(first.port);
-  await second.client.send("c", "a1", { answer: { question: question.id, choice: "Allow once" } });
+  await second.client.send("c", "a1", { answer: { question: question.id, choice: "approve" } });
   assert.match(await answerTo(second.client, "c", "m1"), /It is removed/);
   assert.deepEqual(lines("effects"), ["Remove the build"]);
 });
+
+test(
+  "a permission is an approval like any other: listed, not answered by the way, allowed by its command",
+  limit,
+  async (t) => {
+    const { lines, start } = stage(t);
+    const { client: own } = await start();
+    await own.send("c", "m1", "permit it");
+    const { question } = await questionAfter(own, "c", "m1");
+    const { questions } = await own.get<{ readonly questions: readonly { id: string; kind: string }[] }>(
+      "/api/questions",
+    );
+    assert.deepEqual(
+      questions.map(({ id, kind }) => ({ id, kind })),
+      [{ id: question?.id, kind: "approval" }],
+    );
+    await own.send("c", "m2", "what would you remove?");
+    assert.equal(await answerTo(own, "c", "m2"), "You said: what would you remove?");
+    await own.send("c", "m3", "/deny not now");
+    await until(
+      () => own.transcript("c"),
+      (all) => /Then I leave it/.test(all.at(-1)?.text ?? ""),
+      "it is denied",
+    );
+    await own.send("c", "m4", "permit this too");
+    await questionAfter(own, "c", "m4");
+    await own.send("c", "m5", "/approve");
+    assert.match(await answerTo(own, "c", "m4"), /It is removed/);
+    assert.deepEqual(lines("effects"), ["Remove the build"]);
+  },
+);
 
 test(
   "allowed without any kill, a word is enough; and /stop ends the agent's work within a second",
@@ -77,7 +108,7 @@ test(
     const { client: own } = await start();
     await own.send("c", "m1", "permit it");
     const { question } = await questionAfter(own, "c", "m1");
-    await own.send("c", "a1", { answer: { question: question?.id ?? "", choice: "Always allow" } });
+    await own.send("c", "a1", { answer: { question: question?.id ?? "", choice: "always" } });
     assert.match(await answerTo(own, "c", "m1"), /It is removed/);
     await own.send("c", "m2", "hang on");
     await until(

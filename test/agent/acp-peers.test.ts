@@ -99,19 +99,11 @@ test("a permission is asked, and what the user says is done", limit, async (t) =
   const { agent } = stage.open();
   const file = join(stage.folder, "work", "allowed");
   const text = "run: echo yes >> allowed; cat allowed";
-  const denied = await playTurn(
-    agent,
-    { text, turn: "t1" },
-    (choices) => choices.find((one) => /reject/i.test(one)) ?? "",
-  );
+  const denied = await playTurn(agent, { text, turn: "t1" }, () => "deny");
   assert.ok(!existsSync(file), denied.text);
   const asked = denied.journal.find((entry) => entry.type === "asked");
   assert.match(asked?.type === "asked" ? asked.text : "", /echo yes >> allowed/);
-  const allowed = await playTurn(
-    agent,
-    { text, turn: "t2" },
-    (choices) => choices.find((one) => /once/i.test(one)) ?? "",
-  );
+  const allowed = await playTurn(agent, { text, turn: "t2" }, () => "approve");
   assert.match(allowed.text, /It said: yes/);
   assert.equal(readFileSync(file, "utf8"), "yes\n");
 });
@@ -124,7 +116,7 @@ test("an approval that comes after a kill is used once", limit, async (t) => {
   await before.kill();
   const asked = journal.at(-1);
   assert.ok(asked?.type === "asked", JSON.stringify(journal));
-  const choice = asked.choices.find((one) => /once/i.test(one)) ?? "";
+  const choice = "approve";
   const past: Entry[] = [...journal, { type: "answered", question: asked.question, choice }];
   const played = await playTurn(stage.open().agent, { text, past }, () => choice);
   assert.match(played.text, /It said: yes/);

@@ -122,12 +122,15 @@ export async function stepOf(agent: Agent, turn: Turn, journal: Entry[], failure
     failures.push(step);
     return null;
   }
-  const entry: Entry =
-    step.type === "asked"
-      ? { type: "asked", question: `q${journal.length}`, text: step.text, choices: step.choices }
-      : step;
+  const entry = toEntry(step, journal.length);
   journal.push(JSON.parse(JSON.stringify(entry)) as Entry);
   return entry;
+}
+
+function toEntry(step: Exclude<Step, { type: "failed" }>, n: number): Entry {
+  if (step.type !== "asked") return step;
+  const { until: _, ...asked } = step;
+  return { ...asked, question: `q${n}` };
 }
 
 export type Played = { readonly text: string; readonly journal: readonly Entry[]; readonly failures: readonly Step[] };

@@ -47,35 +47,97 @@ test("conversations share one program, and each goes on in its own session", lim
   assert.equal(alive(), 1);
 });
 
-test("a permission is a question; the answer goes to the agent, which goes on in the same prompt", limit, async (t) => {
-  for (const [answer, outcome, words] of [
-    ["Allow once", { outcome: "selected", optionId: "o1" }, /It is removed/],
-    ["always", { outcome: "selected", optionId: "o2" }, /It is removed/],
-    ["Reject", { outcome: "selected", optionId: "r1" }, /Then I leave it/],
-    [null, { outcome: "selected", optionId: "r1" }, /Then I leave it/],
-  ] as const) {
+test(
+  "a permission is an approval; the answer goes to the agent, which goes on in the same prompt",
+  limit,
+  async (t) => {
+    for (const [answer, outcome, words] of [
+      ["approve", { outcome: "selected", optionId: "o1" }, /It is removed/],
+      ["always", { outcome: "selected", optionId: "o2" }, /It is removed/],
+      ["deny", { outcome: "selected", optionId: "r1" }, /Then I leave it/],
+      [null, { outcome: "selected", optionId: "r1" }, /Then I leave it/],
+    ] as const) {
+      const stage = acpStage(t);
+      const { text, journal } = await playTurn(stage.open().agent, { text: "permit it" }, () => answer);
+      assert.match(text, words);
+      assert.match(text, /^I have to ask\./);
+      const asked = journal.find((entry) => entry.type === "asked");
+      assert.ok(asked?.type === "asked");
+      assert.equal(asked.kind, "approval");
+      assert.match(asked.text, /^May I do this with [^]*\n```\nRemove the build\nrm -rf build\n```\n/);
+      assert.deepEqual(asked.choices, ["approve", "always", "deny"]);
+      assert.deepEqual(
+        stage.left("answers").map((line) => JSON.parse(line) as unknown),
+        [outcome],
+      );
+      assert.equal(stage.prompts().length, 1);
+      assert.equal(count(stage.left("effects"), "Remove the build"), outcome.optionId === "r1" ? 0 : 1);
+    }
+  },
+);
+
+test("a denial in the user's own words is told to the agent", limit, async (t) => {
+  for (const answer of ["deny: use the other folder", "use the other folder"]) {
     const stage = acpStage(t);
-    const { text, journal } = await playTurn(stage.open().agent, { text: "permit it" }, () => answer);
-    assert.match(text, words);
-    assert.match(text, /^I have to ask\./);
-    const asked = journal.find((entry) => entry.type === "asked");
-    assert.ok(asked?.type === "asked");
-    assert.match(asked.text, /Remove the build[^]*rm -rf build/);
-    assert.deepEqual(asked.choices, ["Allow once", "Always allow", "Reject"]);
-    assert.deepEqual(
-      stage.left("answers").map((line) => JSON.parse(line) as unknown),
-      [outcome],
-    );
-    assert.equal(stage.prompts().length, 1);
-    assert.equal(count(stage.left("effects"), "Remove the build"), outcome.optionId === "r1" ? 0 : 1);
+    const { text } = await playTurn(stage.open().agent, { text: "permit it" }, () => answer);
+    assert.match(text, /Then I leave it\.\s+You said: use the other folder/);
+    assert.deepEqual(stage.left("effects"), []);
   }
 });
 
-test("an answer in the user's own words is no permission, and the agent gets the words", limit, async (t) => {
-  const stage = acpStage(t);
-  const { text } = await playTurn(stage.open().agent, { text: "permit it" }, () => "use the other folder");
-  assert.match(text, /Then I leave it\.\s+You said: use the other folder/);
-  assert.deepEqual(stage.left("effects"), []);
+test("leave that was given after a crash is for the very same thing, however long it is", limit, async (t) => {
+  const journalOf = async (word: string) => {
+    const stage = acpStage(t);
+    const { journal } = await playTurn(stage.open().agent, { text: `permit long ${word}` }, null);
+    const asked = journal.findLast((entry) => entry.type === "asked");
+    assert.ok(asked?.type === "asked" && asked.bound !== undefined);
+    return { asked, journal };
+  };
+  const [one, other] = [await journalOf("one"), await journalOf("two")];
+  assert.match(one.asked.text, /NOT ALL OF IT IS SHOWN/);
+  assert.ok(one.asked.what?.includes("one"), "all of it is on record");
+  const hidden = (text: string) => text.replace(/permit long \w+/g, "");
+  assert.equal(hidden(one.asked.text), hidden(other.asked.text), "what is shown is the same");
+  for (const [{ asked, journal: before }, asks] of [
+    [one, 1],
+    [other, 2],
+  ] as const) {
+    const stage = acpStage(t);
+    const answered: Entry = { type: "answered", question: asked.question, choice: "approve" };
+    const past: Entry[] = [...before, answered];
+    const { journal } = await playTurn(stage.open().agent, { text: "permit long one", past }, null);
+    const all = journal.flatMap((entry) => (entry.type === "asked" ? [entry] : []));
+    assert.equal(all.length, asks);
+    assert.equal(stage.left("effects").length, asks === 1 ? 1 : 0);
+    if (asks === 2) assert.match(all[1]?.text ?? "", /^What would be done has changed since you were asked/);
+  }
+});
+
+test("conversations beyond those at hand are entered again, and none at work is left", limit, async (t) => {
+  for (const flag of ["load", "forgetful"]) {
+    const stage = acpStage(t, [flag]);
+    const { agent } = stage.open({ remembered: 2 });
+    const held = { text: "permit it", session: "s0" };
+    const { journal: waiting } = await playTurn(agent, held, null);
+    const sessions = ["s1", "s2", "s3", "s4"];
+    const played = await Promise.all(sessions.map((session) => playTurn(agent, { text: `hi ${session}`, session })));
+    for (const [i, session] of sessions.entries()) {
+      const history = [aLine(1, "t1", "user", `hi ${session}`, session)];
+      const journals = { t1: played[i]?.journal ?? [] };
+      await playTurn(agent, { text: `more ${session}`, turn: "t2", session, history, journals });
+    }
+    const loads = stage.left("loads").length;
+    assert.ok(flag === "load" ? loads >= 2 : loads === 0, `${loads} loads`);
+    const told = stage.prompts().filter((one) => one.text.startsWith("[System note: this conversation began earlier"));
+    assert.equal(told.length > 0, flag === "forgetful");
+    const past: Entry[] = [...waiting];
+    const asked = past.at(-1);
+    assert.ok(asked?.type === "asked");
+    past.push({ type: "answered", question: asked.question, choice: "approve" });
+    assert.match((await playTurn(agent, { ...held, past })).text, /It is removed/);
+    assert.equal(stage.prompts().filter((one) => one.text === "permit it").length, 1);
+    assert.equal(stage.left("starts").length, 1);
+  }
 });
 
 test("messages that join are told when the prompt is over, once", limit, async (t) => {
@@ -166,7 +228,7 @@ test("an approval given after a restart is used for the same question once, and 
   const asked = journal.at(-1);
   assert.ok(asked?.type === "asked");
   await first.kill();
-  const answered: Entry = { type: "answered", question: asked.question, choice: "Allow once" };
+  const answered: Entry = { type: "answered", question: asked.question, choice: "approve" };
   const { text, journal: whole } = await playTurn(
     stage.open().agent,
     { text: "permit it", past: [...journal, answered] },
@@ -177,7 +239,7 @@ test("an approval given after a restart is used for the same question once, and 
   assert.equal(whole.filter((entry) => entry.type === "asked").length, 1, "it is not asked again");
   // After one more death nobody knows whether it was used; then the user is asked.
   const other = acpStage(t);
-  const past: Entry[] = [{ type: "asked", question: "q1", text: asked.text, choices: asked.choices }];
+  const past: Entry[] = [{ ...asked, question: "q1" }];
   const again = await playTurn(
     other.open().agent,
     { text: "permit it", past: [...past, { ...answered, question: "q1" }, resumed] },

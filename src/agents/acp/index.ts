@@ -2,11 +2,11 @@
 // it goes, pass its wishes for permission to the user, and take its work up again after any death: from its own session
 // where it can load it, else from our record. One program serves all conversations.
 
-import { type Instant, type SessionId, type TurnId, later } from "../../core/ids.ts";
+import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import type { Agent, AgentJob, Step } from "../../ports/agent.ts";
 import { blocksOf, filesOf } from "./told/blocks.ts";
-import { choicesOf, chosen } from "./choices.ts";
+import { asked, chosen } from "./choices.ts";
 import { keeper } from "./keeper.ts";
 import type { Link } from "./link.ts";
 import { type AcpOptions, acpPace } from "./options.ts";
@@ -57,8 +57,10 @@ const entriesMax = 1_500;
 
 export function acp(options: AcpOptions): Agent {
   const pace = { ...acpPace, ...options.pace };
+  const { remembered: placesMax = 200 } = options;
   const program = keeper(options, pace);
   const places = new Map<SessionId, Place>();
+  const stepping = new Set<SessionId>();
   /** Sessions of the agent that could not be loaded, with how often. */
   const dead = new Map<string, number>();
 
@@ -68,6 +70,7 @@ export function acp(options: AcpOptions): Agent {
     place.work = null;
     place.stopping = work.stop(pace.cancelMs).then(async (stopped) => {
       if (!stopped) await link.close("it did not stop when it was told to");
+      place.stopping = null;
     });
   }
 
@@ -82,16 +85,28 @@ export function acp(options: AcpOptions): Agent {
     }
     await found?.stopping;
     if (found !== undefined && found.link.over() === null) {
-      if (!(await isTakenBack(found, job))) return found;
+      if (!(await isTakenBack(found, job))) return keep(job, found);
       const { link } = found;
       const { history } = await pastOf(job);
-      const fresh: Place = { ...nowhere, link, session: await link.newSession(), entered: { type: "new", history } };
-      places.set(job.session, fresh);
-      return fresh;
+      return keep(job, { ...nowhere, link, session: await link.newSession(), entered: { type: "new", history } });
     }
-    const place = { ...(await enter(job)), spent: found?.spent ?? null };
-    places.set(job.session, place);
+    return keep(job, { ...(await enter(job)), spent: found?.spent ?? null });
+  }
+
+  /** The latest is the last. */
+  function keep({ session }: AgentJob, place: Place): Place {
+    places.delete(session);
+    places.set(session, place);
     return place;
+  }
+
+  /** A conversation that rested for long is entered again from its record, as after a restart. */
+  function forget(): void {
+    if (places.size <= placesMax) return;
+    const resting = [...places].filter(
+      ([id, { work, stopping }]) => work === null && stopping === null && !stepping.has(id),
+    );
+    for (const [id] of resting.slice(0, places.size - placesMax)) places.delete(id);
   }
 
   async function enter(job: AgentJob): Promise<Place> {
@@ -99,6 +114,7 @@ export function acp(options: AcpOptions): Agent {
     const { session, history, missed } = await pastOf(job);
     if (session !== null && link.can.load && (dead.get(session) ?? 0) < loadsMax) {
       const told = replay();
+      if (dead.size >= placesMax) dead.clear();
       // Counted before, because an agent may die of it.
       dead.set(session, (dead.get(session) ?? 0) + 1);
       if (await link.loadSession(session, (update) => told.take(update))) {
@@ -176,8 +192,7 @@ export function acp(options: AcpOptions): Agent {
       }
       if (wanted !== undefined) {
         work.asked = wanted;
-        const { permission } = wanted;
-        return { type: "asked", text: permission.text, choices: choicesOf(permission), until: inAWeek(job) };
+        return { ...asked(wanted.permission, wanted.changed, job.turn), until: later(job.now(), questionMs) };
       }
       if (end !== null) {
         place.work = null;
@@ -215,6 +230,7 @@ export function acp(options: AcpOptions): Agent {
     tools: [],
     async step(job, signal) {
       signal.throwIfAborted();
+      stepping.add(job.session);
       try {
         return await step(job, signal);
       } catch (error) {
@@ -222,6 +238,9 @@ export function acp(options: AcpOptions): Agent {
         if (!(error instanceof AcpTrouble)) throw error;
         const { message: why, retry, afterMs } = error;
         return { type: "failed", retry, why, ...(afterMs > 0 ? { afterMs } : {}) };
+      } finally {
+        stepping.delete(job.session);
+        forget();
       }
     },
     async close(session) {
@@ -245,14 +264,14 @@ async function isTakenBack({ last }: Place, job: AgentJob): Promise<boolean> {
 
 /** The user's answer to what was asked last goes to whom it belongs. */
 function passAnswer(place: Place, work: Work, job: AgentJob): void {
-  const { asked } = work;
+  const { asked: one } = work;
   const decision = decisionsIn(job.journal).at(-1);
-  if (asked === null || decision === undefined) return;
+  if (one === null || decision === undefined) return;
   work.asked = null;
-  const { id, words } = chosen(asked.permission, decision.choice);
+  const { id, words } = chosen(one.permission, decision.choice);
   place.spent = decision.question;
   place.followUp = words;
-  work.settle(asked, id);
+  work.settle(one, id);
 }
 
 function finished(place: Place, work: Work, job: AgentJob, stop: string): Step {
@@ -273,8 +292,4 @@ const notes: Readonly<Record<string, string>> = {
 function said(place: Place, text: string, tools: AcpData["acp"]["tools"], final: boolean): Step {
   const data: AcpData = { acp: { session: place.session, tools } };
   return { type: "said", text: final ? text : text.trim(), calls: [], final, data };
-}
-
-function inAWeek(job: AgentJob): Instant {
-  return later(job.now(), questionMs);
 }

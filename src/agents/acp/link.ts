@@ -31,7 +31,8 @@ export interface Link {
   newSession(): Promise<string>;
   /** False when the agent does not know it any more. What it tells again goes to `told`. */
   loadSession(id: string, told: (update: unknown) => void): Promise<boolean>;
-  listen(session: string, listener: Listener): void;
+  /** The last one hears. Gives what ends it. */
+  listen(session: string, listener: Listener): () => void;
   /** Resolves with the reason why it stopped. */
   prompt(session: string, blocks: ContentBlock[]): Promise<string>;
   cancel(session: string): void;
@@ -146,7 +147,12 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
         replays.delete(id);
       }
     },
-    listen: (session, listener) => void listeners.set(session, listener),
+    listen(session, listener) {
+      listeners.set(session, listener);
+      return () => {
+        if (listeners.get(session) === listener) listeners.delete(session);
+      };
+    },
     async prompt(session, prompt) {
       const request = agent.request<PromptResponse>(methods.agent.session.prompt, { sessionId: session, prompt });
       const { stopReason } = await answered("session/prompt", request, null);

@@ -20,6 +20,8 @@ export type AcpOptions = {
   readonly blobs?: Pick<Blobs, "read" | "path">;
   /** Our own, told to the agent. */
   readonly version?: string;
+  /** How many conversations are kept at hand; those at work always are. */
+  readonly remembered?: number;
   readonly pace?: Partial<AcpPace>;
 };
 

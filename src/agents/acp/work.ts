@@ -11,6 +11,8 @@ import { AcpTrouble } from "./trouble.ts";
 
 export type Wanted = {
   readonly permission: Permission;
+  /** Its user has decided about something else meanwhile. */
+  readonly changed: boolean;
   /** Null is "withdrawn". */
   readonly answer: (option: string | null) => void;
 };
@@ -72,13 +74,13 @@ export function startWork(options: WorkOptions): Work {
   function permit(request: unknown, withdrawn: AbortSignal): Promise<string | null> {
     const permission = permissionOf(request);
     if (isStopped) return Promise.resolve(null);
-    if (decision?.text === permission.text) {
+    if (decision?.bound === permission.asking.bound) {
       const option = options.choose(permission, decision);
       decision = null;
       return Promise.resolve(option);
     }
     const { promise, resolve } = Promise.withResolvers<string | null>();
-    const one: Wanted = { permission, answer: resolve };
+    const one: Wanted = { permission, changed: decision !== null, answer: resolve };
     withdrawn.addEventListener("abort", () => {
       take(one);
       resolve(null);
@@ -89,7 +91,7 @@ export function startWork(options: WorkOptions): Work {
     return promise;
   }
 
-  link.listen(session, {
+  const unlisten = link.listen(session, {
     update(update) {
       if (isStopped || ended !== null) return;
       seen.take(update);
@@ -105,6 +107,7 @@ export function startWork(options: WorkOptions): Work {
   );
   const done = over.then((how) => {
     ended = how;
+    unlisten();
     poke();
   });
 

@@ -81,6 +81,9 @@ async function permission(turn: Turn): Promise<void> {
   const done = (turn.session.done[turn.message] ??= []);
   if (done.includes("Remove the build")) return void say(turn.id, "It is removed.");
   if (!turn.isNote) say(turn.id, "I have to ask. ");
+  // Long enough that its middle, where the message is, is not shown.
+  const padding = turn.message.startsWith("permit long") ? " ".repeat(2_000) + "x".repeat(2_000) : "";
+  const command = `rm -rf build${padding}${padding === "" ? "" : turn.message}${padding}`;
   const id = next++;
   const answer = new Promise<unknown>((resolve) => waiting.set(id, resolve));
   send({
@@ -88,7 +91,7 @@ async function permission(turn: Turn): Promise<void> {
     method: "session/request_permission",
     params: {
       sessionId: turn.id,
-      toolCall: { toolCallId: "rm", title: "Remove the build", kind: "execute", rawInput: { command: "rm -rf build" } },
+      toolCall: { toolCallId: "rm", title: "Remove the build", kind: "execute", rawInput: { command } },
       options: [
         { optionId: "o1", name: "Allow once", kind: "allow_once" },
         { optionId: "o2", name: "Always allow", kind: "allow_always" },

@@ -59,14 +59,22 @@ export function joinedIn(journal: readonly Entry[]): readonly string[] {
   return journal.flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []));
 }
 
-export type Decision = { readonly question: string; readonly text: string; readonly choice: string | null };
+/** `bound`: what exactly it was about; null where that is not on record. */
+export type Decision = {
+  readonly question: string;
+  readonly what: string;
+  readonly bound: string | null;
+  readonly choice: string | null;
+};
 
 /** What the user was asked in this turn, with the answers. */
 export function decisionsIn(journal: readonly Entry[]): readonly Decision[] {
   return journal.flatMap((entry) => {
     if (entry.type !== "asked") return [];
     const answer = journal.find((one) => one.type === "answered" && one.question === entry.question);
-    return answer?.type === "answered" ? [{ question: entry.question, text: entry.text, choice: answer.choice }] : [];
+    if (answer?.type !== "answered") return [];
+    const { question, text, what = text, bound = null } = entry;
+    return [{ question, what, bound, choice: answer.choice }];
   });
 }
 

@@ -56,7 +56,7 @@ function doneText(journal: readonly Entry[]): readonly string[] {
   );
   add(
     "The user has decided:",
-    decisionsIn(journal).map(({ text, choice }) => `${oneLine(text)}: ${choice ?? "no answer, so no"}`),
+    decisionsIn(journal).map(({ what, choice }) => `${oneLine(what)}: ${choice ?? "no answer, so no"}`),
   );
   add("The user has said since:", joinedIn(journal).map(oneLine));
   return parts;
