@@ -17,14 +17,14 @@ const seenAt = "/srv/everturn";
 const seen = (path: string) => (path.startsWith(`${root}/`) ? path.replace(root, seenAt) : path);
 
 /** As a service of the machine, or of a user's own systemd. */
-async function serving(t: TestContext, settings: string, whose: "system" | "user" = "system") {
+async function serving(t: TestContext, settings: string, whose: "system" | "user" = "system", before = "") {
   const folder = newFolder(t, "jobs");
   const home = join(folder, "home");
   mkdirSync(join(home, "workspace"), { recursive: true });
   for (const path of [folder, home, join(home, "workspace")]) chmodSync(path, 0o777);
   const unit = [
     "[Service]",
-    `ExecStart=:${seen(process.execPath)} ${seenAt}/test/services/jobs-life.ts ${home} "${command}"`,
+    `ExecStart=:${seen(process.execPath)} ${seenAt}/test/services/jobs-life.ts ${home} "${before}${command}"`,
     "KillMode=mixed",
     "Restart=always",
     "RestartSec=100ms",
@@ -104,6 +104,15 @@ test("`systemctl stop` ends it, and the next start is told so", async (t) => {
   assert.ok(result.type === "ok", JSON.stringify(result));
   assert.match(String(result.output), /^\[killed .* \(the gateway was stopped\)/);
   assert.equal(one.begun(), 1);
+});
+
+test("a daemon that shed its group, its environment and its parent at once is found by its scope", async (t) => {
+  const one = await serving(t, "", "system", "(env -i setsid sleep 333 >/dev/null 2>&1 &); ");
+  one.finish();
+  assert.equal((await one.result()).type, "ok");
+  assert.match(await one.scopes(), /everturn-job-\S+\.scope/, "it outlives its command");
+  await one.systemctl("stop", "jobs-life");
+  await until(one.scopes, (left) => left === "", "nothing of it is left");
 });
 
 test("where systemd refuses a scope it runs inside: a restart ends it and says so, a death leaves it not known", async (t) => {
