@@ -7,4 +7,5 @@ export { type Foreign, judgeFetch, judgeForeign } from "./foreign.ts";
 export { type CommandPlaces, type Judgement, type Places, dangerous, forbidden, plain, worst } from "./judgement.ts";
 export { type PathUse, judgePath } from "./paths.ts";
 export { scriptOf, scriptsOf } from "./script.ts";
+export { type Simple, simpleCommands } from "./shell/simple.ts";
 export { type Case, type Policy, verdictOf } from "./verdict.ts";

@@ -9,12 +9,16 @@ import type { Command, Script } from "./shell/script.ts";
 import { Unreadable } from "./shell/words.ts";
 
 /** More files than this are not looked at. */
-const most = 8;
+const most = 20;
 
 const wrappers =
   /^(?:env|nohup|nice|ionice|timeout|gtimeout|time|stdbuf|setsid|exec|command|builtin|sudo|doas|caffeinate|unbuffer|xvfb-run)$/;
 const interpreters =
   /^(?:(?:ba|z|k|da|a|mk|fi)?sh|python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|tsx|ts-node|perl|ruby|php|lua|Rscript|source|\.|awk|osascript)$/;
+/** A file with such a name is a script to whatever program it is given to. */
+const scriptNames = /\.(?:sh|bash|zsh|fish|py|js|mjs|cjs|ts|mts|rb|pl|php|lua|ps1|cmd|bat|awk|sed|sql|mk)$/i;
+/** Their words are not opened. */
+const talkers = /^(?:echo|printf|ls|git|cd|test|\[|rm|mkdir|touch)$/;
 /** What they run is said by a file of the project. */
 const projects: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^g?make$/, ["Makefile", "makefile", "GNUmakefile"]],
@@ -97,12 +101,18 @@ function call(words: readonly string[], search: Search): void {
     }
     const [file] = afterOptions(args, name);
     if (file !== undefined && file !== "run" && !hasCode(args, name)) add(file, search);
-    if (name !== "bun") return;
+    if (name !== "bun") return others(name, args, search);
   }
   const project = projects.find(([pattern]) => pattern.test(name));
   const folder = folderOf(args);
   for (const file of named(args) ?? project?.[1] ?? [])
     if (project !== undefined) add(posix.join(folder, file), search);
+  others(name, args, search);
+}
+
+function others(name: string, args: readonly string[], search: Search): void {
+  if (talkers.test(name)) return;
+  for (const arg of args) if (!arg.startsWith("-") && scriptNames.test(arg)) add(arg, search);
 }
 
 function inner(text: string, search: Search): void {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { interactiveWhy, simpleCommands } from "./interactive.ts";
+import { interactiveWhy } from "./interactive.ts";
 
 const user = { isRoot: false };
 
@@ -43,6 +43,9 @@ test("programs that wait for a person are refused, with the way around", () => {
     ["true; (cd x; nano y)", /editor/],
     ["crontab -l\nvim x", /editor/],
     ["telnet mail 25", /person/],
+    ["if true; then vim x; fi", /editor/],
+    ["echo $(less x)", /cat/],
+    ["v''im x", /editor/],
     ["fzf", /keys/],
   ];
   for (const [line, why] of cases) assert.match(interactiveWhy(line, user) ?? "nothing was said", why, line);
@@ -91,6 +94,8 @@ test("what needs nobody is left alone", () => {
     "apt-get install -y vim less",
     "npm run watch",
     "X=1",
+    "cat <<'E'\nvim x\nE",
+    "(python3) < x.py",
     "# vim",
     "",
   ];
@@ -103,15 +108,4 @@ test("the administrator is not asked for a password, but what sudo starts is loo
   assert.match(interactiveWhy("sudo vim x", root) ?? "", /editor/);
   assert.match(interactiveWhy("sudo -u ann less x", root) ?? "", /cat/);
   assert.equal(interactiveWhy("su ann -c ls", root), null);
-});
-
-test("a line is read as its commands", () => {
-  assert.deepEqual(simpleCommands("A=1 B=2 x 'y z' \"w;v\" | y && (z; q) > out # c"), [
-    { words: ["x", "y z", "w;v"], fed: false },
-    { words: ["y"], fed: true },
-    { words: ["z"], fed: false },
-    { words: ["q"], fed: false },
-    { words: ["out"], fed: false },
-  ]);
-  assert.deepEqual(simpleCommands("a < in"), [{ words: ["a", "in"], fed: true }]);
 });

@@ -1,13 +1,12 @@
 // Programs that wait for a person at a terminal: there is none, so they would hang, or end with a riddle. They are refused
 // before they run, with what to do instead. A table; a program that is not in it meets an empty input and its time limit.
 
+import { type Simple, simpleCommands } from "../danger/index.ts";
+
 export type Situation = {
   /** Nobody asks the administrator for a password. */
   readonly isRoot: boolean;
 };
-
-/** One command of a line: its words without what only sets the stage, and whether something is fed to it. */
-export type Simple = { readonly words: readonly string[]; readonly fed: boolean };
 
 /** Why the line cannot be run; null when nothing in it needs a person. */
 export function interactiveWhy(line: string, situation: Situation): string | null {
@@ -158,28 +157,4 @@ function wrapped(name: string, words: readonly string[], { fed }: Simple, situat
     /^-|=|^[\d.]+[smhd]?$/.test(word) || /^-[ugnsk]$/.test(words[i - 1] ?? "");
   const isNext = at >= 0 && words.slice(0, at).every(isPassed);
   return isNext ? refusalOf({ words: words.slice(at), fed: fed || name === "xargs" }, situation) : null;
-}
-
-/** Where one command ends and the next begins. Quotes are kept together; what stands inside them is not looked at. */
-export function simpleCommands(line: string): readonly Simple[] {
-  const found: Simple[] = [];
-  let words: string[] = [];
-  let fed = false;
-  const close = (pipes: boolean) => {
-    const bare = words.slice(words.findIndex((word) => !/^\w+=/.test(word)));
-    if (words.some((word) => !/^\w+=/.test(word))) found.push({ words: bare, fed });
-    words = [];
-    fed = pipes;
-  };
-  for (const [token] of line.matchAll(
-    /\|\|?|&&?|[;\n()<>]|#[^\n]*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s;&|()<>'"\\])+/g,
-  )) {
-    if (token.startsWith("#")) continue;
-    if (token === "|") close(true);
-    else if (/^(?:\|\||&&?|[;\n()])$/.test(token)) close(false);
-    else if (token === "<") fed = true;
-    else if (token !== ">") words.push(token.replaceAll(/^["']|["']$/g, ""));
-  }
-  close(false);
-  return found.filter((one) => one.words.length > 0);
 }

@@ -219,12 +219,9 @@ class Reader {
       body.push(...this.list(";;"));
       for (const end of [";;&", ";;", ";&"]) if (this.cursor.takes(end)) break;
     }
-    const asked: Pipeline = {
-      commands: [{ type: "simple", words: [condition, ...words], redirects: [] }],
-      background: false,
-      after: ";",
-    };
-    return { type: "group", body: [asked, ...body], apart: false, redirects: this.#redirects() };
+    const asked: Command = { type: "simple", words: [condition, ...words], redirects: [] };
+    body.unshift({ commands: [asked], background: false, after: ";" });
+    return { type: "group", body, apart: false, redirects: this.#redirects() };
   }
 
   #loop(keyword: string): Command {
