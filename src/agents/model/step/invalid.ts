@@ -55,5 +55,6 @@ export function spared(tool: Tool): Tool {
             return why === null ? ((await tool.check?.(input, context)) ?? null) : refused(why);
           },
         }),
+    ...(tool.drop === undefined ? {} : { drop: async (input, context) => tool.drop?.(input, context) }),
   };
 }
