@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { describe, test } from "node:test";
+import { type TestContext, describe, test } from "node:test";
 import type { Step } from "../src/ports/agent.ts";
 import { at } from "../src/testing/samples.ts";
 import { type Plan, anthropicError, fakeModels, openaiError } from "./fakes/models/index.ts";
@@ -162,6 +162,48 @@ test("the fake as a process: scenario by name, and what was asked of it", async 
     requests: { seen: { model: string } }[];
   };
   assert.deepEqual([told.count, told.requests[0]?.seen.model], [1, "fake-model"]);
+});
+
+describe("a server at home", () => {
+  const home = async (t: TestContext, plan: Plan) => {
+    const fake = await fakeModels(() => plan);
+    t.after(() => fake.close());
+    const providers = { ollama: { keys: [], baseUrl: fake.baseUrl("openai") } };
+    const { step } = await stage(t, () => ({ text: "" }), { model: "ollama/llama", providers });
+    return { fake, step };
+  };
+
+  test("is not asked through what gives up after five minutes", async (t) => {
+    const { step } = await home(t, { text: "äöü 👋 ".repeat(2_000), grain: 7 });
+    t.mock.method(globalThis, "fetch", () => assert.fail("the runtime's own was used"));
+    assert.equal(said(await step()).text, "äöü 👋 ".repeat(2_000));
+  });
+
+  for (const [name, plan, words] of [
+    ["a dead line", { dead: "reset" }, /cannot be reached|broke/],
+    ["a page of a proxy", { status: 502, body: "<html><title>502 Bad Gateway</title></html>" }, /502/],
+    ["a stream that breaks", { text: long, break: { at: -3, how: "disconnect" } }, /llama/],
+    ["a stream that ends early", { text: long, break: { at: -3, how: "end" } }, /llama/],
+  ] as const satisfies readonly (readonly [string, Plan, RegExp])[]) {
+    test(name, async (t) => {
+      const given = failed(await (await home(t, plan)).step());
+      assert.equal(given.retry, "later");
+      assert.match(given.why, words);
+    });
+  }
+
+  for (const plan of [{ dead: "hang" }, { text: long, break: { at: 3, how: "hang" } }] as const) {
+    test(`an abort ends it at once: ${JSON.stringify(plan)}`, async (t) => {
+      const { step, fake } = await home(t, plan);
+      const stop = new AbortController();
+      const reason = new Error("the gateway stops");
+      const running = step([], {}, stop.signal);
+      await fake.asked(1);
+      stop.abort(reason);
+      await assert.rejects(running, (error) => error === reason);
+      while (fake.left() === 0) await new Promise((go) => setTimeout(go, 5));
+    });
+  }
 });
 
 describe("what a provider says about time", () => {

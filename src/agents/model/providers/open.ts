@@ -4,6 +4,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelOptions } from "../options.ts";
 import { type ModelName, accessOf, baseUrlOf, known } from "./names.ts";
+import { patientFetch } from "./patient.ts";
 
 /** Packages insist on a key; servers that need none do not look at it. */
 const noKey = "none";
@@ -15,7 +16,9 @@ export async function openModel(
 ): Promise<LanguageModelV4> {
   const { headers = {} } = accessOf(options, provider);
   const baseURL = baseUrlOf(options, provider);
-  const through = options.fetch === undefined ? {} : { fetch: options.fetch };
+  // One that needs no key is somebody's own server, and such a one may be slow.
+  const own = options.fetch ?? (known[provider].needsKey ? undefined : patientFetch);
+  const through = own === undefined ? {} : { fetch: own };
   const settings = { baseURL, apiKey: key ?? noKey, headers: { ...headers }, ...through };
   switch (known[provider].protocol) {
     case "openai": {
@@ -33,8 +36,8 @@ export async function openModel(
     case "compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const { apiKey, ...rest } = settings;
-      const own = key === null ? rest : { ...rest, apiKey };
-      return createOpenAICompatible({ ...own, name: provider, includeUsage: true, ...routedOf({ provider, name }) })(
+      const keyed = key === null ? rest : { ...rest, apiKey };
+      return createOpenAICompatible({ ...keyed, name: provider, includeUsage: true, ...routedOf({ provider, name }) })(
         name,
       );
     }

@@ -2,6 +2,7 @@
 // an abort from outside is thrown, and at once, whatever the line does.
 
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { limits } from "../../../core/limits.ts";
 import type { AgentJob } from "../../../ports/agent.ts";
 import { type Failure, type Where, ourFailure, translate } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
@@ -11,12 +12,12 @@ import { BrokeOff, type Collected, collect, textOf } from "./collect.ts";
 
 export type Request = Omit<LanguageModelV4CallOptions, "abortSignal">;
 
-/** Some think for minutes before their first word, and say nothing meanwhile. */
-const silenceMs = 300_000;
+/** Some think for minutes before their first word, and say nothing meanwhile; a little less than the engine waits. */
+const silenceMs = limits.stepSilenceMs - 30_000;
 const silent = new Error("it sent nothing for too long");
 
 export async function attempt(
-  options: Pick<ModelOptions, "providers" | "silenceMs">,
+  options: Pick<ModelOptions, "providers" | "silenceMs" | "fetch">,
   name: ModelName,
   key: string | null,
   request: Request,

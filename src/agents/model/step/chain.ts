@@ -27,7 +27,7 @@ export type Asked =
   | { readonly type: "failed"; readonly failures: readonly Failure[] };
 
 export type Caller = {
-  readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide">;
+  readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide" | "fetch">;
   readonly keys: Keys;
   /** Models that have said that they cannot use tools, and until when they are believed; they are asked without. */
   readonly toolless: Map<string, number>;
