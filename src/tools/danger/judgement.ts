@@ -2,10 +2,16 @@
 // A judgement is the reason to ask a person first; it is no wall. What must hold against a program that was written to
 // deceive is held by the sandbox.
 
+/**
+ * What must be had for it to be done at all, and what a sandbox does not give: `network`, or `outside`: other places,
+ * accounts and programs of this machine. Who is asked for such a thing is asked for it without a sandbox.
+ */
+export type Needs = "network" | "outside";
+
 export type Judgement =
   | { readonly level: "plain" }
   /** `why` is part of a sentence: "it deletes a folder". */
-  | { readonly level: "dangerous"; readonly why: string }
+  | { readonly level: "dangerous"; readonly why: string; readonly needs?: Needs }
   /** Not done under any policy. */
   | { readonly level: "forbidden"; readonly why: string };
 
@@ -33,14 +39,30 @@ export type CommandPlaces = Places & {
 };
 
 export const plain: Judgement = { level: "plain" };
-export const dangerous = (why: string): Judgement => ({ level: "dangerous", why });
+export const dangerous = (why: string, needs?: Needs): Judgement =>
+  needs === undefined ? { level: "dangerous", why } : { level: "dangerous", why, needs };
 export const forbidden = (why: string): Judgement => ({ level: "forbidden", why });
 
 const weights: Readonly<Record<Judgement["level"], number>> = { plain: 0, dangerous: 1, forbidden: 2 };
 
-/** The gravest of them; of two alike the first, whose reason is what a reader meets first. */
+/** The gravest of them; of two alike the first, whose reason is what a reader meets first. It needs what any of them needs. */
 export function worst(judgements: Iterable<Judgement>): Judgement {
   let found = plain;
-  for (const one of judgements) if (weights[one.level] > weights[found.level]) found = one;
-  return found;
+  let needs: Needs | undefined;
+  for (const one of judgements) {
+    if (weights[one.level] > weights[found.level]) found = one;
+    if (one.level === "dangerous") needs = wider(needs, one.needs);
+  }
+  return needing(needs, found);
+}
+
+/** What is dangerous needs this too. */
+export function needing(needs: Needs | undefined, found: Judgement): Judgement {
+  if (found.level !== "dangerous") return found;
+  const all = wider(found.needs, needs);
+  return all === found.needs ? found : dangerous(found.why, all);
+}
+
+function wider(a: Needs | undefined, b: Needs | undefined): Needs | undefined {
+  return a === "outside" || b === "outside" ? "outside" : (a ?? b);
 }

@@ -19,11 +19,13 @@ const machine = /^\/(?:boot|proc|sys|efi)(?:\/|$)|^\/(?:bin|sbin|lib|lib64|usr|e
 export function judgePath(path: string, use: PathUse, places: Places): Judgement {
   const clean = tidy(path);
   // Shells open a connection for these names.
-  if (/^\/dev\/(?:tcp|udp)\//.test(clean)) return dangerous(`it connects to ${clean.slice(9)}`);
+  if (/^\/dev\/(?:tcp|udp)\//.test(clean)) return dangerous(`it connects to ${clean.slice(9)}`, "network");
   const own = ownPart(clean, places);
   if (own !== null) return judgeOwn(own, use);
   if (use === "read") {
-    return isSecret(clean) || globsSecret(clean) ? dangerous(`it reads ${clean}, which may hold secrets`) : plain;
+    return isSecret(clean) || globsSecret(clean)
+      ? dangerous(`it reads ${clean}, which may hold secrets`, "outside")
+      : plain;
   }
   if (streams.test(clean)) return plain;
   if (isInside(clean, places.workspace)) return judgeFreeWrite(clean, places);
@@ -31,7 +33,7 @@ export function judgePath(path: string, use: PathUse, places: Places): Judgement
   if (clean.startsWith("/dev/")) return forbidden(`it would write to the device ${clean}`);
   if (machine.test(clean)) return forbidden(`it would change ${clean}, which the machine itself needs`);
   if (places.writable?.some((folder) => isInside(clean, folder)) === true) return judgeFreeWrite(clean, places);
-  return dangerous(`it writes to ${clean}, which is outside of the workspace`);
+  return dangerous(`it writes to ${clean}, which is outside of the workspace`, "outside");
 }
 
 /** Where everything may be written, except for what runs later, when nobody is asked. */
@@ -43,7 +45,7 @@ function judgeFreeWrite(path: string, { userHome }: Places): Judgement {
 function judgeOwn(part: string, use: PathUse): Judgement {
   const first = part.split("/", 1)[0] ?? "";
   if (use === "read" && openParts.has(first)) return plain;
-  if (use === "read" && first === "logs") return dangerous("it reads the logs of the gateway");
+  if (use === "read" && first === "logs") return dangerous("it reads the logs of the gateway", "outside");
   const shown = part === "" ? "the gateway's own folder" : `${part} of the gateway's own folder`;
   return forbidden(`it would ${use === "read" ? "read" : "change"} ${shown}`);
 }

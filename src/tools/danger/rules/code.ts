@@ -92,6 +92,7 @@ function judgeInput(name: string, input: Call["input"], language: Language, look
   if (input.type === "pipe")
     return dangerous(
       input.isDownload ? `it runs what it downloads (${name})` : `it runs what another program says (${name})`,
+      input.isDownload ? "network" : undefined,
     );
   return dangerous(`it runs what it is told later (${name})`);
 }
@@ -108,7 +109,8 @@ function pythonModule(module: string, args: readonly string[], look: Look): Judg
   if (/^(?:json\.tool|this|calendar|platform|timeit|tabnanny|py_compile|compileall|unittest\.__help__)$/.test(module))
     return plain;
   if (module === "pip" || module === "ensurepip") return look.run(["pip", ...args]);
-  if (module === "http.server" || module === "smtpd") return dangerous("it lets others connect to this machine");
+  if (module === "http.server" || module === "smtpd")
+    return dangerous("it lets others connect to this machine", "network");
   if (module === "venv") return worst(readOptions(args).operands.map((folder) => writes(folder, look)));
   return dangerous(`it runs the module ${module}, whose content is not judged`);
 }

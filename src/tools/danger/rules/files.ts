@@ -187,7 +187,7 @@ function changes(what: string) {
     const isWide = has("R", "recursive");
     const found = [isWide ? each(targets, wholesale, look) : plain, each(targets, writes, look)];
     if (isWide) found.push(dangerous(`it changes ${what} of whole folders`));
-    if (what === "the owner") found.push(dangerous("it changes to whom files belong"));
+    if (what === "the owner") found.push(dangerous("it changes to whom files belong", "outside"));
     if (what === "the rights" && /(?:^|,)[ugoa]*\+[rwxX]*s|^[2467]\d{3}$/.test(operands[0] ?? ""))
       found.push(dangerous("it lets a program run with the rights of its owner"));
     return worst(found);

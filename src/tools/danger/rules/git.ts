@@ -12,10 +12,10 @@ const push: Verb = (args) => {
   const { has, operands } = readOptions(args, "o push-option repo receive-pack exec");
   const forced =
     has("f", "force", "force-with-lease", "force-if-includes", "mirror") || operands.some((one) => one.startsWith("+"));
-  if (forced) return dangerous("it overwrites history that others have (git push --force)");
+  if (forced) return dangerous("it overwrites history that others have (git push --force)", "outside");
   if (has("d", "delete", "prune") || operands.some((one) => one.startsWith(":")))
-    return dangerous("it deletes branches of others");
-  return dangerous("it publishes commits (git push)");
+    return dangerous("it deletes branches of others", "outside");
+  return dangerous("it publishes commits (git push)", "outside");
 };
 
 /** Everything given with -c or config that git would run. */
@@ -92,7 +92,8 @@ const verbs: Readonly<Record<string, Verb>> = {
   config: (args) => {
     const { has, operands } = readOptions(args, "f file");
     const isChange = operands.length > 1 || has("unset", "add", "replace-all", "e", "edit");
-    if (has("global", "system") && isChange) return dangerous("it changes the settings of git for everything");
+    if (has("global", "system") && isChange)
+      return dangerous("it changes the settings of git for everything", "outside");
     if (operands.some((one) => runsIt.test(one)) && isChange)
       return dangerous("it tells git what to run by itself (git config)");
     return when(
@@ -100,8 +101,8 @@ const verbs: Readonly<Record<string, Verb>> = {
       "it shows settings that may hold secrets",
     );
   },
-  credential: () => dangerous("it shows stored passwords (git credential)"),
-  "credential-store": () => dangerous("it shows stored passwords (git credential)"),
+  credential: () => dangerous("it shows stored passwords (git credential)", "outside"),
+  "credential-store": () => dangerous("it shows stored passwords (git credential)", "outside"),
   clone: (args, look) => {
     const { operands, values } = readOptions(args, "b branch depth o origin c config template u upload-pack j");
     const isRun =
@@ -126,8 +127,8 @@ const verbs: Readonly<Record<string, Verb>> = {
   bisect: (args, look) => (args[0] === "run" ? look.run(args.slice(1)) : plain),
   difftool: () => dangerous("it runs a program that its settings name"),
   mergetool: () => dangerous("it runs a program that its settings name"),
-  "send-email": () => dangerous("it sends mail"),
-  daemon: () => dangerous("it lets others connect to this machine"),
+  "send-email": () => dangerous("it sends mail", "outside"),
+  daemon: () => dangerous("it lets others connect to this machine", "network"),
   archive: (args, look) =>
     worst(
       readOptions(args, "o output prefix")

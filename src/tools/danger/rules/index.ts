@@ -1,6 +1,6 @@
 // Which rule judges which program, and which of a program's words are files that it reads. Pure.
 
-import { type Judgement, dangerous, plain } from "../judgement.ts";
+import { type Judgement, dangerous, needing, plain } from "../judgement.ts";
 import type { Call, Look, Rule, Rules } from "../look.ts";
 import { codeRules } from "./code.ts";
 import { dataRules } from "./data.ts";
@@ -8,6 +8,7 @@ import { fileRules } from "./files.ts";
 import { gitRules } from "./git.ts";
 import { isHarmless, isSilent, knownRules } from "./known.ts";
 import { machineRules } from "./machine.ts";
+import { needsOf } from "./needs.ts";
 import { networkRules } from "./network.ts";
 import { packageRules } from "./packages.ts";
 import { wrapperRules } from "./wrappers.ts";
@@ -47,7 +48,8 @@ function commonName(name: string): string {
 export function ruleFor(name: string): Rule {
   const known = commonName(name);
   const rule = Object.hasOwn(rules, known) ? rules[known] : undefined;
-  return rule ?? (isHarmless(known) ? () => plain : stranger);
+  if (rule === undefined) return isHarmless(known) ? () => plain : stranger;
+  return (call, look) => needing(needsOf(known), rule(call, look));
 }
 
 const stranger: Rule = ({ name }, look) =>

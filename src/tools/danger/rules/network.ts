@@ -85,7 +85,7 @@ function rsync({ args }: Call, look: Look): Judgement {
   );
   const target = operands.at(-1);
   const found: Judgement[] = values("e", "rsh").map((text) => look.script(text));
-  if (operands.some(isRemote)) found.push(dangerous("it copies to or from another machine"));
+  if (operands.some(isRemote)) found.push(dangerous("it copies to or from another machine", "outside"));
   if (args.some((arg) => /^--(?:delete|remove-source-files)/.test(arg)) || has("delete"))
     found.push(dangerous("it deletes what is not in both places"));
   if (target !== undefined && !isRemote(target)) found.push(writes(target, look));

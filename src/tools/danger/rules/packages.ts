@@ -1,29 +1,32 @@
 // Programs that install what others wrote or run what a project says. Pure.
 // Their words do not show what happens: it is in files of the project, or on another machine.
 
-import { type Judgement, dangerous, plain, worst } from "../judgement.ts";
+import { type Judgement, dangerous, needing, plain, worst } from "../judgement.ts";
 import { type Call, type Rule, type Rules, writes } from "../look.ts";
 import { readOptions } from "../shell/options.ts";
 
-const installs = (name: string): Judgement => dangerous(`it installs programs that others wrote (${name})`);
+const installs = (name: string): Judgement => dangerous(`it installs programs that others wrote (${name})`, "network");
 const runsProject = (what: string): Judgement => dangerous(`it runs what the project says (${what})`);
 
 function npm({ name, args }: Call): Judgement {
   const [verb = ""] = readOptions(args, "C prefix w workspace").operands;
   if (name === "yarn" && verb === "" && !args.some((arg) => /^(?:-v|--version|-h|--help)$/.test(arg)))
     return installs(name);
+  const isGlobal = verb === "global" || args.some((arg) => /^(?:-g|--global|--location=global)$/.test(arg));
   if (
     /^(?:i|in|install|ci|add|update|upgrade|up|link|rebuild|install-test|it|dlx|x|exec|create|init|global|remove|rm|uninstall|un|prune|dedupe)$/.test(
       verb,
     )
   )
-    return verb === "init" && args.includes("-y") ? plain : installs(`${name} ${verb}`);
+    return verb === "init" && args.includes("-y")
+      ? plain
+      : needing(isGlobal ? "outside" : undefined, installs(`${name} ${verb}`));
   if (
     /^(?:publish|unpublish|deprecate|login|adduser|logout|token|access|owner|dist-tag|profile|set|config)$/.test(verb)
   )
     return verb === "config" && /^(?:get|list|ls)?$/.test(args[1] ?? "")
       ? dangerous("it shows settings that may hold secrets")
-      : dangerous(`it changes an account or settings (${name} ${verb})`);
+      : dangerous(`it changes an account or settings (${name} ${verb})`, "outside");
   if (/^(?:run|run-script|rum|urn|test|t|tst|start|stop|restart|pack|version|build)$/.test(verb))
     return args.length === 1 && verb === "run" ? plain : runsProject(`${name} ${verb}`);
   const isQuestion =

@@ -70,6 +70,7 @@ function heard(name: string, input: Input, look: Look): Judgement {
   if (input.type === "none") return dangerous(`it runs what it is told later (${name})`);
   return dangerous(
     input.isDownload ? `it runs what it downloads (… | ${name})` : `it runs what another program says (… | ${name})`,
+    input.isDownload ? "network" : undefined,
   );
 }
 
