@@ -68,9 +68,10 @@ async function copyStore(store: string, file: string): Promise<void> {
 }
 
 async function readCopy(file: string): Promise<Copy> {
-  const { verifySqliteCopy } = await import("./stores/sqlite/index.ts");
+  const { filesNamedIn, verifySqliteCopy } = await import("./stores/sqlite/index.ts");
   const fault = verifySqliteCopy(file);
-  return { fault, ...(fault === null ? await openWork(file) : { openTurns: 0, openItems: 0 }) };
+  if (fault !== null) return { fault, openTurns: 0, openItems: 0, files: [] };
+  return { fault, ...(await openWork(file)), files: filesNamedIn(file) };
 }
 
 async function openWork(file: string): Promise<{ readonly openTurns: number; readonly openItems: number }> {

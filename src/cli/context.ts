@@ -5,6 +5,7 @@ import { systemInput } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { type Client, connectGateway } from "../control/client.ts";
 import { visibleJson } from "../core/asked/visible.ts";
+import type { FileRef } from "../core/message.ts";
 import type { Boot } from "../core/recovery.ts";
 import { checkGround } from "../host/place.ts";
 import type { Output } from "./print.ts";
@@ -14,6 +15,8 @@ export type Copy = {
   readonly fault: string | null;
   readonly openTurns: number;
   readonly openItems: number;
+  /** Those that it names; their contents are beside it. */
+  readonly files: readonly Pick<FileRef, "name" | "blob">[];
 };
 
 /** What a command cannot reach by itself. */

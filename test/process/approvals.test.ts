@@ -1,7 +1,7 @@
 // Approvals, files and usage by the commands of the real program beside a real gateway.
 
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Client, client } from "./client.ts";
@@ -126,9 +126,17 @@ test("a terminal sends and saves files, and they come along in a backup", async 
   assert.match(made.said, /copy\.db\.files: 1 file of conversations, 1 kB copied, each checked by its digest\./);
   assert.equal(await gateway.end(), 0);
   rmSync(home, { recursive: true, force: true });
+  const aside = join(folder, "aside");
+  renameSync(`${copy}.files`, aside);
+  const bare = await everturn(t, home, "restore", copy);
+  assert.equal(bare.code, 0, bare.said);
+  assert.match(bare.said, /Warning: 1 file that the restored messages name is not here: notes one\.txt\./);
+  assert.match(bare.said, /copy\.db\.files/);
+  renameSync(aside, `${copy}.files`);
   const back = await everturn(t, home, "restore", copy);
   assert.equal(back.code, 0, back.said);
   assert.match(back.said, /copy\.db\.files: 1 file of conversations/);
+  assert.doesNotMatch(back.said, /Warning/);
   const next = client(await runGateway(t, home));
   const { files } = (await next
     .get<{ messages: { files?: { blob: string }[] }[] }>("/api/chat/terminal/main/messages")

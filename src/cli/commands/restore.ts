@@ -20,7 +20,7 @@ import { sinceName } from "../../host/jobs/tidy.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { runningGateway } from "../../services/announce.ts";
 import { type Context, type Copy, pathsOf, show } from "../context.ts";
-import { copiedText, copyIn, folderOf } from "../copies/files.ts";
+import { copiedText, copyIn, folderOf, lackingIn, lackingText } from "../copies/files.ts";
 import { many, sizeText } from "../print.ts";
 
 export async function restore(context: Context): Promise<number> {
@@ -46,6 +46,7 @@ async function replace(context: Context, { store, files, jobs }: Paths, file: st
     const bytes = statSync(draft).size;
     // Before the store: files that nothing names do no harm.
     const copied = await copyIn(folderOf(file), files);
+    const lacking = await lackingIn(files, copy.files, copied);
     const kept = existsSync(store) ? await keepOld(context, store) : null;
     for (const one of besideStore(store)) rmSync(one, { force: true });
     // Jobs are in no backup: of a call that the copy takes for begun, a missing folder proves nothing any more.
@@ -54,10 +55,11 @@ async function replace(context: Context, { store, files, jobs }: Paths, file: st
     flush(dirname(store));
     const { openTurns, openItems } = copy;
     const work = `${many(openTurns, "unfinished turn")} and ${many(openItems, "unsent message")} in it go on at the next start`;
-    return show(context, { file, store, kept, bytes, openTurns, openItems, files: copied }, () =>
+    return show(context, { file, store, kept, bytes, openTurns, openItems, files: copied, lacking }, () =>
       [
         `${store} is now what ${file} holds: ${sizeText(bytes)}, whole; ${work}.`,
         ...copiedText(copied),
+        ...lackingText(lacking, folderOf(file)),
         ...(kept === null ? [] : [`What was there before is in ${kept}.`]),
       ].join("\n"),
     );
@@ -90,7 +92,7 @@ async function readCopy(context: Context, draft: string): Promise<Copy> {
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const [first = ""] = error.message.replaceAll(draft, "it").split(". ");
-    return { fault: first, openTurns: 0, openItems: 0 };
+    return { fault: first, openTurns: 0, openItems: 0, files: [] };
   }
 }
 

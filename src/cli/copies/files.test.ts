@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openBlobs } from "../../stores/blobs/index.ts";
-import { copiedText, copyIn, copyOut } from "./files.ts";
+import { copiedText, copyIn, copyOut, lackingIn, lackingText } from "./files.ts";
 
 async function home(t: TestContext, ...texts: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "everturn-copies-"));
@@ -80,4 +80,20 @@ test("without files nothing is made and nothing is said", async (t) => {
   assert.deepEqual(await copyIn(join(folder, "copy.files"), files), none);
   assert.deepEqual(copiedText(none), []);
   assert.equal(existsSync(join(folder, "copy.files")), false);
+});
+
+test("what a store names and nobody brought is counted, and the first of it is named", async (t) => {
+  const { files, digests } = await home(t, "one");
+  const none = { folder: null, files: 0, bytes: 0, damaged: ["d"], missing: ["m"] };
+  const named = (blob: string) => ({ blob, name: `${blob}\u001B.txt` });
+  const here = [digests[0] ?? "", "d", "m"].map(named);
+  assert.deepEqual(await lackingIn(files, here, none), { count: 0, names: [] });
+  assert.deepEqual(lackingText({ count: 0, names: [] }, "f"), []);
+  const many = Array.from({ length: 12 }, (_, i) => named(`x${i}`));
+  const lacking = await lackingIn(files, [...here, ...many], none);
+  assert.equal(lacking.count, 12);
+  assert.equal(lacking.names.length, 10);
+  const [text = ""] = lackingText(lacking, "copy.db.files");
+  assert.match(text, /^Warning: 12 files .* are not here: x0\.txt, x1\.txt, .*x9\.txt and 2 more\. .*copy\.db\.files/);
+  assert.deepEqual(await lackingIn(`${files}-none`, many.slice(0, 1), none), { count: 1, names: ["x0\u001B.txt"] });
 });

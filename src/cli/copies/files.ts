@@ -6,7 +6,7 @@ import { createReadStream } from "node:fs";
 import { chmod, copyFile, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault, sentenceOf } from "../../core/fault.ts";
-import { sizeText } from "../print.ts";
+import { oneLine, sizeText } from "../print.ts";
 
 /** `damaged` and `missing` name what could not be brought along, as the digest of what it was. */
 export type Copied = {
@@ -33,6 +33,32 @@ export function copiedText({ folder, files, bytes, damaged, missing }: Copied): 
     `${folder}: ${some}, ${sizeText(bytes)} copied, each checked by its digest.`,
     ...damaged.map((digest) => `Warning: file ${digest} is damaged and was left out.`),
     ...missing.map((digest) => `Warning: file ${digest} is missing in ${folder}; messages that have it keep its name.`),
+  ];
+}
+
+/** How many of them, and the names of the first few. */
+export type Lacking = { readonly count: number; readonly names: readonly string[] };
+
+const namesMax = 10;
+
+/** What a store names and its folder does not hold, beside what was told of a copy already. */
+export async function lackingIn(
+  files: string,
+  wanted: readonly { readonly name: string; readonly blob: string }[],
+  { damaged, missing }: Copied,
+): Promise<Lacking> {
+  const there = new Set([...(await digestsIn(files)).map(digestOf), ...damaged, ...missing]);
+  const lacking = wanted.filter((one) => !there.has(one.blob));
+  return { count: lacking.length, names: lacking.slice(0, namesMax).map((one) => one.name) };
+}
+
+export function lackingText({ count, names }: Lacking, folder: string): readonly string[] {
+  if (count === 0) return [];
+  const some =
+    count === 1 ? "1 file that the restored messages name is" : `${count} files that the restored messages name are`;
+  const more = count > names.length ? ` and ${count - names.length} more` : "";
+  return [
+    `Warning: ${some} not here: ${names.map(oneLine).join(", ")}${more}. A backup keeps them in ${folder}; put that folder beside it and restore again.`,
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Boot } from "../../core/recovery.ts";
 import type { Archive, Store } from "../../ports/store.ts";
 import { archiveReads } from "./archive.ts";
 import { memory, reading } from "./file/connect.ts";
+import { type Named, namedFiles } from "./file/named.ts";
 import { type Desk, openInlineDesk, openThreadDesk } from "./desk.ts";
 import { openConnection, placeWarning } from "./open.ts";
 import { engineReads } from "./queries.ts";
@@ -37,6 +38,16 @@ export function openSqliteArchive(file: string): Archive & { close(): void } {
 export function verifySqliteCopy(file: string): string | null {
   const found = ask(file, "integrity_check(1)");
   return found === "ok" ? null : String(found);
+}
+
+/** The files that a copy names; their contents are not in it. */
+export function filesNamedIn(file: string): readonly Named[] {
+  const db = openConnection(file, "read");
+  try {
+    return namedFiles(db);
+  } finally {
+    db.close();
+  }
 }
 
 /** A quick look at the whole file; null when nothing is wrong with it. */
