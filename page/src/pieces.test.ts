@@ -52,13 +52,15 @@ test("the timeline has its days, its restarts, and what is on its way at the end
 });
 
 test("a preview is split into its words and the calls that run", () => {
-  const tool = (name: string, input = "", told = "") => ({ name, input, told });
+  const tool = (name: string, input = "", told = "", mark = "") => ({ mark, name, input, told });
   for (const [text, words, tools] of [
     ["", "", []],
     ["just words", "just words", []],
     ["… terminal: npm test", "", [tool("terminal", "npm test")]],
     ["one\n\ntwo\n\n… read_file: a\n… recall", "one\n\ntwo", [tool("read_file", "a"), tool("recall")]],
     ["… terminal: npm test\n  12 passing", "", [tool("terminal", "npm test", "12 passing")]],
+    ["a\n\n✓ look\n✗ gone: b\n… x", "a", [tool("look", "", "", "✓"), tool("gone", "b", "", "✗"), tool("x")]],
+    ["… and 12 more before\n? x: 1", "", [tool("", "and 12 more before", "", "…"), tool("x", "1", "", "?")]],
     ["words\n… terminal: x", "words\n… terminal: x", []],
     ["words\n\n… and so on, as they say", "words\n\n… and so on, as they say", []],
     ["a\n\n… x: 1\nmore words", "a\n\n… x: 1\nmore words", []],

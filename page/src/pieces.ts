@@ -16,25 +16,38 @@ export function previewOf(text: string, foldOver: number): string {
   return wholeCharacters(line > cut.length / 2 ? cut.slice(0, line) : cut);
 }
 
-export type ToolLine = { readonly name: string; readonly input: string; readonly told: string };
+/** `mark`: how it ended; empty while it runs. */
+export type ToolLine = {
+  readonly mark: string;
+  readonly name: string;
+  readonly input: string;
+  readonly told: string;
+};
 
 /**
- * A preview in two: the words, and the calls that run behind them. Those are the lines of its last paragraph, as
- * `… tool: input`, each followed by what it last told, set in.
+ * A preview in two: the words, and the calls behind them. Those are the lines of its last paragraph, as `… tool: input`
+ * with a mark for how it ended in place of the dots, each followed by what it last told, set in. The first may say how
+ * many there were before.
  */
 export function splitPreview(text: string): { readonly words: string; readonly tools: readonly ToolLine[] } {
   const at = text.lastIndexOf("\n\n");
   const lines = text.slice(at === -1 ? 0 : at + 2).split("\n");
   const tools: ToolLine[] = [];
   for (const line of lines) {
-    const call = /^… ([\w-]{1,64})(?:: (.*))?$/.exec(line);
+    const call = /^([…✓✗?]) ([\w-]{1,64})(?:: (.*))?$/u.exec(line);
+    const more = tools.length === 0 ? /^… (and \d+ more before)$/.exec(line) : null;
     const last = tools.at(-1);
-    if (call !== null) tools.push({ name: call[1] ?? "", input: call[2] ?? "", told: "" });
+    if (more !== null) tools.push({ mark: "…", name: "", input: more[1] ?? "", told: "" });
+    else if (call !== null) tools.push(lineOf(call));
     else if (last !== undefined && last.told === "" && line.startsWith("  "))
       tools[tools.length - 1] = { ...last, told: line.trim() };
     else return { words: text, tools: [] };
   }
   return { words: at === -1 ? "" : text.slice(0, at), tools };
+}
+
+function lineOf([, mark = "", name = "", input = ""]: readonly string[]): ToolLine {
+  return { mark: mark === "…" ? "" : mark, name, input, told: "" };
 }
 
 export function piecesOf(text: string): readonly string[] {

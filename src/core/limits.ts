@@ -48,6 +48,8 @@ export const limits = {
   approvalMs: 30 * 24 * 3_600_000,
   /** One line about a call that runs, and how much of what it tells is shown. */
   progressLineMax: 100,
+  /** Lines about calls of a turn, finished or not, that are shown. */
+  progressLinesMax: 8,
   /** Messages that may join a running turn at one step. */
   joinsMax: 20,
   /** Pause between attempts to commit while the disk is full or failing. */

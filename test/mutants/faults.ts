@@ -261,8 +261,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a summary is not stored with its step",
     file: "src/engine/turns/run.ts",
-    find: "await record([step], [summary, ...costOf(parts, running, step.usage)]);",
-    replace: "await record([step], costOf(parts, running, step.usage));",
+    find: "await record([step], [summary, ...cost]);",
+    replace: "await record([step], cost);",
     by: "crash",
   },
   {

@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ToolResult } from "../../src/core/journal.ts";
+import { limits } from "../../src/core/limits.ts";
 import type { Usage } from "../../src/core/usage.ts";
-import type { Step } from "../../src/ports/agent.ts";
+import type { AgentJob, Step } from "../../src/ports/agent.ts";
 import { stage } from "../stop/stage.ts";
 import { agentOf, calling, fine, journalOf, resultsOf, seen, texts, tool, untilAsked, untilSeen } from "./agents.ts";
 
@@ -24,10 +25,30 @@ test("while tools run the preview has the text so far, a line for each, and what
   assert.equal(drafts.at(-1), "let me see\n\n… terminal: npm ci\n  45 %\n… terminal: npm test\n  45 %");
   ends[0]?.(fine);
   await on.pass(200);
-  assert.equal(drafts.at(-1), "let me see\n\n… terminal: npm test\n  45 %");
+  assert.equal(drafts.at(-1), "let me see\n\n✓ terminal: npm ci\n… terminal: npm test\n  45 %");
   ends[1]?.(fine);
   await untilSeen(on, 1);
   await on.pass(200);
+  assert.equal(drafts.at(-1), null);
+});
+
+test("finished calls stay in sight while the agent thinks and writes", async (t) => {
+  const on = await stage(t);
+  const drafts: (string | null)[] = [];
+  const look = tool("look", "pure", () => fine);
+  const gone = tool("gone", "pure", () => ({ type: "failed", why: "it is not there" }));
+  const thinks = async (job: AgentJob): Promise<Step> => {
+    await job.pause(200);
+    job.draft("I see");
+    await job.pause(200);
+    return calling("look");
+  };
+  await on.start({ agent: agentOf([look, gone], [calling("look", "gone"), thinks]), platforms: { chat: { drafts } } });
+  await on.say("go");
+  await untilSeen(on, 1);
+  const before = "✓ look\n✗ gone";
+  assert.ok(drafts.includes(`let me see\n\n${before}`), JSON.stringify(drafts));
+  assert.ok(drafts.includes(`I see\n\n${before}`), JSON.stringify(drafts));
   assert.equal(drafts.at(-1), null);
 });
 
@@ -114,13 +135,14 @@ test("known secrets leave in no result, preview, question, wish or answer; what 
   await on.start({ agent, hide, platforms: { chat: { drafts } } });
   await on.say(`my key is ${secret}`);
   await untilAsked(on);
-  await on.say("ok");
+  await on.say("yes");
   await untilSeen(on, 3);
   const journal = (await journalOf(on)).filter(({ type }) => type !== "said");
   const told = JSON.stringify([seen(on), drafts, journal, await on.store.memories('["chat","bot","a"]', 10)]);
   assert.ok(!told.includes(secret), told);
   assert.match(told, /here: \[hidden\]/);
-  assert.ok(drafts.some((text) => text?.includes("found [hidden]")) && drafts.includes("so: [hidden]"), told);
+  const wasShown = (words: string) => drafts.some((text) => text?.includes(words));
+  assert.ok(wasShown("found [hidden]") && wasShown("so: [hidden]\n\n✓ leak: [hidden]"), told);
   assert.deepEqual((await resultsOf(on))[1], { type: "failed", why: "bad key [hidden]" });
   const said = (await on.store.journalOf((await on.store.turns({ limit: 1 }))[0]!.id)).at(-1);
   assert.ok(said?.type === "said" && said.text === "the key is [hidden]");
@@ -175,4 +197,6 @@ test("summaries without end stop the turn", async (t) => {
   await on.say("go");
   await untilSeen(on, 1);
   assert.match(texts(on)[0] ?? "", /does not fit into the model's memory/);
+  const [line] = await on.store.usage({});
+  assert.equal(line?.steps, limits.compactionsMax + 1, "whatever was paid for is on record");
 });

@@ -137,7 +137,7 @@ test("while a call waits for leave nothing runs, so a newer message interrupts n
     (await turnsOf(on)).map(({ now }) => now.state),
     ["waiting", "done"],
   );
-  await on.say("ok");
+  await on.say("yes");
   await untilSeen(on, 3);
   assert.deepEqual(await resultsOf(on), [fine]);
 });

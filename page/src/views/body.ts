@@ -48,15 +48,15 @@ export function Growing({ text }: { readonly text: string }): ComponentChild {
     "div",
     { class: "body" },
     isLong ? plain(`…${words.slice(-4_000)}`) : words !== "" && h(Pieces, { text: words, formatted: true }),
-    tools.length > 0 && h("ul", { class: "tools", "aria-label": "Tools that run" }, tools.map(toolLine)),
+    tools.length > 0 && h("ul", { class: "tools", "aria-label": "What is done" }, tools.map(toolLine)),
   );
 }
 
-function toolLine({ name, input, told }: ToolLine): ComponentChild {
+function toolLine({ mark, name, input, told }: ToolLine): ComponentChild {
   return h(
     "li",
     {},
-    h("code", {}, h("b", {}, name), input === "" ? "" : ` ${input}`),
+    h("code", {}, mark === "" ? "" : `${mark} `, h("b", {}, name), input === "" ? "" : ` ${input}`),
     told !== "" && h("code", { class: "told" }, told),
   );
 }

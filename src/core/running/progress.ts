@@ -1,24 +1,54 @@
-// What the preview shows while tools run: the text so far, and one short line for each call. Pure.
+// What the preview shows while a turn works: the text of the latest step, and one short line for each call of the turn,
+// finished or not. Pure.
 
-import type { ToolCall } from "../journal.ts";
+import type { Entry, ToolCall, ToolResult } from "../journal.ts";
 import { limits } from "../limits.ts";
 
 export type RunningCall = { readonly call: ToolCall; readonly told: string | null };
+export type DoneCall = { readonly call: ToolCall; readonly result: ToolResult["type"] };
 
-export function progressText(text: string, running: readonly RunningCall[]): string {
-  const lines = running.flatMap(({ call, told }) => {
-    const last = told === null ? "" : oneLine(told.trimEnd().split("\n").at(-1) ?? "");
-    return last === "" ? [callLine(call)] : [callLine(call), `  ${last}`];
-  });
-  const shown = lines.join("\n");
-  if (shown === "") return text;
-  return text === "" ? shown : `${text}\n\n${shown}`;
+const marks: Readonly<Record<ToolResult["type"], string>> = { ok: "✓", failed: "✗", unknown: "?" };
+const atWork = "…";
+
+/** Of many calls the last are shown, and how many there were before. */
+export function progressText(text: string, done: readonly DoneCall[], running: readonly RunningCall[]): string {
+  const calls = [
+    ...done.map(({ call, result }) => callLine(call, marks[result])),
+    ...running.map(({ call, told }) => {
+      const last = told === null ? "" : oneLine(told.trimEnd().split("\n").at(-1) ?? "");
+      return last === "" ? callLine(call, atWork) : `${callLine(call, atWork)}\n  ${last}`;
+    }),
+  ];
+  const shown = calls.slice(-limits.progressLinesMax);
+  const before = calls.length - shown.length;
+  const lines = [...(before === 0 ? [] : [`… and ${before} more before`]), ...shown].join("\n");
+  if (lines === "") return text;
+  return text === "" ? lines : `${text}\n\n${lines}`;
+}
+
+/** The calls of a turn that have their result, in the order in which they got it. */
+export function doneCalls(journal: readonly Entry[]): readonly DoneCall[] {
+  const done: DoneCall[] = [];
+  let step: readonly ToolCall[] = [];
+  for (const entry of journal) {
+    if (entry.type === "said") step = entry.calls;
+    if (entry.type !== "tool-ended") continue;
+    const call = step.find((one) => one.call === entry.call);
+    if (call !== undefined) done.push({ call, result: entry.result.type });
+  }
+  return done;
+}
+
+/** What the agent said with its latest step. */
+export function latestText(journal: readonly Entry[]): string {
+  const said = journal.findLast((entry) => entry.type === "said");
+  return said?.type === "said" ? said.text : "";
 }
 
 /** As `… terminal: npm test`. */
-export function callLine({ tool, input }: ToolCall): string {
+export function callLine({ tool, input }: ToolCall, mark: string): string {
   const short = shortInput(input);
-  return oneLine(short === "" ? `… ${tool}` : `… ${tool}: ${short}`);
+  return oneLine(short === "" ? `${mark} ${tool}` : `${mark} ${tool}: ${short}`);
 }
 
 /** One thing is told as it is, several with their names. */

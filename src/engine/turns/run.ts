@@ -163,12 +163,13 @@ function turnRun(
   }
 
   async function compact(step: Compacted): Promise<boolean> {
+    const cost = costOf(parts, running, step.usage);
     const before = journal.slice(-limits.compactionsMax);
     if (before.length === limits.compactionsMax && before.every(({ type }) => type === "compacted"))
-      return fail(work, "what it needs to know does not fit into the model's memory, however much is left out");
+      return fail(work, "what it needs to know does not fit into the model's memory, however much is left out", cost);
     const { upTo, summary: text } = step;
     const summary: Change = { put: "summary", session: session.id, upTo, text, at: world.now() };
-    await record([step], [summary, ...costOf(parts, running, step.usage)]);
+    await record([step], [summary, ...cost]);
     return true;
   }
 

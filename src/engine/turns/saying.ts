@@ -66,8 +66,8 @@ export async function end(work: Work, ending: Ending): Promise<false> {
   return false;
 }
 
-export function fail(work: Work, why: string): Promise<false> {
-  return end(work, { outcome: "failed", text: `I could not finish this: ${why}`, why });
+export function fail(work: Work, why: string, more: readonly Change[] = []): Promise<false> {
+  return end(work, { outcome: "failed", text: `I could not finish this: ${why}`, why, more });
 }
 
 /** The turn rests until somebody answers, or its time is over; it holds no memory meanwhile. */

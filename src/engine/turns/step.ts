@@ -8,6 +8,7 @@ import type { Hide } from "../../core/hide.ts";
 import { limits } from "../../core/limits.ts";
 import { memoryScope } from "../../core/memory.ts";
 import type { Failure } from "../../core/running/patience.ts";
+import { doneCalls, latestText, progressText } from "../../core/running/progress.ts";
 import { noteFor } from "../../core/resume.ts";
 import type { AgentJob, Step } from "../../ports/agent.ts";
 import { childOf, over } from "../abort.ts";
@@ -29,6 +30,9 @@ export async function askAgent(
   const { turn, session, abort } = running;
   const step = childOf(abort.signal);
   let lastSign = world.now();
+  const done = doneCalls(journal);
+  // What was done so far stays in sight while the agent thinks about it.
+  if (done.length > 0) preview.show(progressText(latestText(journal), done, []));
   const job: AgentJob = {
     session: session.id,
     address: session.address,
@@ -46,7 +50,7 @@ export async function askAgent(
     pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
     draft(text) {
       lastSign = world.now();
-      if (!step.signal.aborted) preview.show(text);
+      if (!step.signal.aborted) preview.show(progressText(text, done, []));
     },
   };
   const silence = async (): Promise<Given> => {

@@ -116,7 +116,7 @@ export function calls(work: Work): Calls {
     const made = await Promise.all(
       taken.map(async ({ call, mode }): Promise<Done[]> => {
         const result = await runCall(parts, running, call, mode, keyOf(call), (text) => shown.tell(call, text));
-        shown.ended(call);
+        shown.ended(call, typeof result === "string" ? null : result);
         if (result === "not-done") {
           inHand.delete(call.call);
           notDone = call;

@@ -1,12 +1,13 @@
-// The preview while calls run: the text so far, what runs, and what it last told.
+// The preview while calls run: the text so far, what is done, what runs, and what it last told.
 
-import type { Entry, ToolCall } from "../../../core/journal.ts";
-import { progressText } from "../../../core/running/progress.ts";
+import type { Entry, ToolCall, ToolResult } from "../../../core/journal.ts";
+import { type DoneCall, doneCalls, latestText, progressText } from "../../../core/running/progress.ts";
 import type { Draft } from "../drafts.ts";
 
 export interface Shown {
   tell(call: ToolCall, text: string): void;
-  ended(call: ToolCall): void;
+  /** Null where it has no result here. */
+  ended(call: ToolCall, result: ToolResult | null): void;
 }
 
 export function running(
@@ -14,16 +15,13 @@ export function running(
   journal: readonly Entry[],
   taken: readonly { readonly call: ToolCall }[],
 ): Shown {
-  const said = journal.findLast((entry) => entry.type === "said");
-  const text = said?.type === "said" ? said.text : "";
+  const text = latestText(journal);
+  const done: DoneCall[] = [...doneCalls(journal)];
   const told = new Map<ToolCall, string | null>(taken.map(({ call }) => [call, null]));
-  const show = () =>
-    preview.show(
-      progressText(
-        text,
-        [...told].map(([call, last]) => ({ call, told: last })),
-      ),
-    );
+  const show = () => {
+    const atWork = [...told].map(([call, last]) => ({ call, told: last }));
+    preview.show(progressText(text, done, atWork));
+  };
   show();
   return {
     tell(call, last) {
@@ -31,9 +29,11 @@ export function running(
       told.set(call, last);
       show();
     },
-    ended(call) {
+    ended(call, result) {
       told.delete(call);
-      if (told.size > 0) show();
+      if (result === null) return;
+      done.push({ call, result: result.type });
+      show();
     },
   };
 }
