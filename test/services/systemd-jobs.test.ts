@@ -112,7 +112,8 @@ test("a daemon that shed its group, its environment and its parent at once is fo
   assert.equal((await one.result()).type, "ok");
   assert.match(await one.scopes(), /everturn-job-\S+\.scope/, "it outlives its command");
   await one.systemctl("stop", "jobs-life");
-  await until(one.scopes, (left) => left === "", "nothing of it is left");
+  assert.deepEqual(one.stops(), ["1"], "the stop has ended it");
+  assert.equal(await one.scopes(), "", "nothing of it is left");
 });
 
 test("where systemd refuses a scope it runs inside: a restart ends it and says so, a death leaves it not known", async (t) => {
