@@ -2,11 +2,17 @@
 // ends; so whoever asks later, also another process, gets the true result. A job is found again by the key it was
 // started under, and runs at most once.
 
+/**
+ * What keeps a command from the rest of the machine: a sandbox `closed` to the network or open to it, or none, because it
+ * was allowed to go `past` the one there is.
+ */
+export type JobSandbox = "closed" | "network" | "past";
+
 export type JobSpec = {
   /** The same for every attempt of one call. */
   readonly key: string;
-  /** Who may see it. */
-  readonly session: string;
+  /** Who may see it: the conversation by its address, because a new session in it is the same people. */
+  readonly place: string;
   /** What it is, for people. */
   readonly title: string;
   readonly program: string;
@@ -14,6 +20,8 @@ export type JobSpec = {
   /** The words go to a program of Windows as they are, which reads quotes in its own way. */
   readonly verbatim?: boolean;
   readonly cwd: string;
+  /** For who tells of it; the words are those with the sandbox around them. Absent where there is none. */
+  readonly sandbox?: JobSandbox;
   /** All of its environment. */
   readonly env: Readonly<Record<string, string>>;
   /** It is ended when it takes longer than this. */
@@ -45,12 +53,13 @@ export type JobState =
 
 export type Job = {
   readonly id: string;
-  readonly session: string;
+  readonly place: string;
   readonly title: string;
   readonly background: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly limitMs: number;
+  readonly sandbox?: JobSandbox;
   /** The folder with everything it said. */
   readonly folder: string;
 };
@@ -80,8 +89,8 @@ export interface Jobs {
   read(id: string, from: number, max: number): Promise<Output>;
   /** Ends it with everything it started. Again, or after its end, it does nothing. */
   kill(id: string, why: string): Promise<JobState>;
-  /** Those of a session, the newest first. */
-  list(session: string): Promise<readonly Job[]>;
+  /** Those of a conversation, the newest first. */
+  list(place: string): Promise<readonly Job[]>;
   /** Ends all that run, also those that an earlier gateway has started; how many there were. */
   endAll(why: string): Promise<number>;
   /** Nobody wants the job of a key any more: it is ended, and one that has not begun never will. */

@@ -15,7 +15,7 @@ if (mode === "folder") {
   // The moment between the folder and the holder.
   const id = jobId(key);
   const shell = { program: "/bin/sh", words: ["-c", command], cwd: home };
-  const rest = { session: "s1", title: command, limitMs: 60_000, background: false, startedAt: Date.now() };
+  const rest = { place: "web/main/c1", title: command, limitMs: 60_000, background: false, startedAt: Date.now() };
   await writeJob(join(home, "jobs", id), { id, key, ...shell, ...rest });
   say({ ready: id });
   process.stdin.resume();

@@ -90,7 +90,7 @@ test("the first who wanted the end is the reason of it", async (t) => {
 test("a folder that is removed is gone, also one that somebody half removed", async (t) => {
   const folder = aFolder(t);
   const all = join(folder, "..");
-  const what = { key: "k1", session: "s1", title: "x", program: "x", words: [], cwd: "/" };
+  const what = { key: "k1", place: "web/main/c1", title: "x", program: "x", words: [], cwd: "/" };
   await writeJob(folder, { ...what, id: jobId("k1"), limitMs: 1, background: false, startedAt: 1 });
   assert.equal((await readJob(folder))?.key, "k1");
   await removeFolder(folder);

@@ -51,7 +51,7 @@ export async function writeJob(folder: string, job: JobFile): Promise<void> {
 
 export async function readJob(folder: string): Promise<JobFile | null> {
   const found = await readRecord(join(folder, "job.json"));
-  if (found === null || typeof found["session"] !== "string" || typeof found["id"] !== "string") return null;
+  if (found === null || typeof found["key"] !== "string" || typeof found["id"] !== "string") return null;
   return found as unknown as JobFile;
 }
 

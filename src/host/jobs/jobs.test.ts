@@ -22,7 +22,7 @@ function aHome(t: TestContext, options: Partial<JobsOptions>) {
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   });
   const words = ["-e", "require('node:fs').appendFileSync('count', 'ran ')"];
-  const what = { key: "t1:0:c1", session: "s1", title: "count", program: process.execPath, words, cwd: home };
+  const what = { key: "t1:0:c1", place: "web/main/c1", title: "count", program: process.execPath, words, cwd: home };
   const spec = { ...what, env: {}, limitMs: 60_000, background: false };
   const count = () => (existsSync(join(home, "count")) ? readFileSync(join(home, "count"), "utf8") : "");
   return { jobs, spec, count };

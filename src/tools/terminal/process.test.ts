@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { formatAddress } from "../../core/message.ts";
 import type { Jobs, JobState } from "../../ports/jobs.ts";
 import { aToolContext, sessionId } from "../../testing/samples.ts";
 import type { Policy } from "../danger/index.ts";
@@ -7,8 +8,8 @@ import { processTool } from "./process.ts";
 
 /** One job that says nothing, and whoever waits for it. */
 function quietJob(startedAt: number) {
-  const { session } = aToolContext();
-  const job = { id: "j1", session, title: "make", background: true, startedAt, limitMs: 1e9, folder: "x" };
+  const place = formatAddress(aToolContext().address);
+  const job = { id: "j1", place, title: "make", background: true, startedAt, limitMs: 1e9, folder: "x" };
   const end = Promise.withResolvers<Exclude<JobState, { type: "running" }>>();
   let state: JobState = { type: "running" };
   const never = async () => assert.fail("nobody asked for it");
@@ -16,7 +17,7 @@ function quietJob(startedAt: number) {
     start: never,
     get: async (id) => (id === job.id ? job : null),
     find: never,
-    list: async () => [job],
+    list: async (asked) => (asked === place ? [job] : []),
     state: async () => state,
     read: async () => ({ from: 0, bytes: new Uint8Array(), total: 0 }),
     wait: (_id, signal) =>
@@ -75,8 +76,8 @@ describe("waiting for a command that says nothing", () => {
 test("only an end is asked for, and only where every change is", async () => {
   const { jobs } = quietJob(0);
   const { session, address, now } = aToolContext();
-  const vetted = async (approvals: Policy, input: unknown, of = session) =>
-    processTool({ jobs, approvals }).vet?.(input, { session: of, address, outside: true, now });
+  const vetted = async (approvals: Policy, input: unknown, of = address) =>
+    processTool({ jobs, approvals }).vet?.(input, { session, address: of, outside: true, now });
   for (const action of ["list", "read", "wait"])
     assert.deepEqual(await vetted("always", { action, id: "j1" }), { type: "run" }, action);
   for (const policy of ["dangerous", "never"] as const)
@@ -87,5 +88,20 @@ test("only an end is asked for, and only where every change is", async () => {
   assert.equal(asked.subject, null);
   // What is not there, or not theirs, is told by the call itself; nobody need be bothered.
   assert.deepEqual(await vetted("always", { action: "kill", id: "j2" }), { type: "run" });
-  assert.deepEqual(await vetted("always", { action: "kill", id: "j1" }, sessionId("other")), { type: "run" });
+  assert.deepEqual(await vetted("always", { action: "kill", id: "j1" }, { ...address, chat: "other" }), {
+    type: "run",
+  });
+});
+
+test("a conversation that begins anew sees what it left running, and no other one does", async () => {
+  const { jobs } = quietJob(0);
+  const tool = processTool({ jobs, approvals: "never" });
+  const { address } = aToolContext();
+  const said = async (input: object, more: object) => JSON.stringify(await tool.run(input, aToolContext("k", more)));
+  const anew = { session: sessionId("s2") };
+  assert.match(await said({ action: "list" }, anew), /j1 .* make/);
+  assert.match(await said({ action: "read", id: "j1" }, anew), /still running/);
+  const elsewhere = { address: { ...address, chat: "other" } };
+  assert.match(await said({ action: "list" }, elsewhere), /No command of this conversation/);
+  assert.match(await said({ action: "read", id: "j1" }, elsewhere), /There is no process j1/);
 });

@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import type { ToolResult } from "../../core/journal.ts";
+import { type Address, formatAddress } from "../../core/message.ts";
 import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
@@ -40,14 +41,14 @@ const titleMax = 120;
 export type ProcessOptions = Pick<TerminalOptions, "jobs" | "approvals"> & { readonly now?: () => number };
 
 export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions): Tool {
-  async function jobOf({ id }: Input, session: string): Promise<Job | null> {
+  async function jobOf({ id }: Input, address: Address): Promise<Job | null> {
     const job = id === undefined ? null : await jobs.get(id.trim());
-    return job?.session === session ? job : null;
+    return job?.place === formatAddress(address) ? job : null;
   }
 
   async function run(input: Input, context: ToolContext): Promise<ToolResult> {
-    if (input.action === "list") return ok(await listed(jobs, context.session, now()));
-    const job = await jobOf(input, context.session);
+    if (input.action === "list") return ok(await listed(jobs, formatAddress(context.address), now()));
+    const job = await jobOf(input, context.address);
     if (job === null)
       return failed(
         `There is no process ${input.id ?? "without an id"} in this conversation; "list" shows those there are.`,
@@ -70,8 +71,8 @@ export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions)
     face,
     schema,
     timeoutMs: (terminalLimits.wait + terminalLimits.grace) * 1_000,
-    async vet(input, { session, outside }) {
-      const job = input.action === "kill" ? await jobOf(input, session) : null;
+    async vet(input, { address, outside }) {
+      const job = input.action === "kill" ? await jobOf(input, address) : null;
       return verdictOf({
         policy: approvals,
         judgement: { level: "plain" },
@@ -88,9 +89,9 @@ export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions)
 }
 
 /** Those in the background, and whatever runs. */
-async function listed(jobs: Jobs, session: string, now: number): Promise<string> {
+async function listed(jobs: Jobs, place: string, now: number): Promise<string> {
   const all = await Promise.all(
-    (await jobs.list(session)).map(async (job) => ({ job, state: await jobs.state(job.id) })),
+    (await jobs.list(place)).map(async (job) => ({ job, state: await jobs.state(job.id) })),
   );
   const lines = all
     .filter(({ job, state }) => job.background || state.type === "running")

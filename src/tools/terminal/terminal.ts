@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
+import { formatAddress } from "../../core/message.ts";
 import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
@@ -60,7 +61,7 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
     const [program, ...rest] = [...around, ...shell.words] as [string, ...string[]];
     const job = await jobs.start({
       key: context.key,
-      session: context.session,
+      place: formatAddress(context.address),
       title: input.command,
       program,
       words: rest,
