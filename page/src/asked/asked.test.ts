@@ -59,7 +59,9 @@ for (const [fate, given, words] of standings) {
 
 test("a card does without the line about commands, and loses nothing else", () => {
   const text = 'May I?\n\n```\nrm x\n\nAnswer /approve or /deny\n```\n\n"always" also allows: `rm x`';
-  assert.equal(cardText(`${text}\n\nAnswer /approve or /deny, or press a button.`), text);
+  // Questions from before are still in the transcript.
+  for (const end of [".", ", or press a button."])
+    assert.equal(cardText(`${text}\n\nAnswer /approve or /deny${end}`), text);
   assert.equal(cardText(text), text);
 });
 

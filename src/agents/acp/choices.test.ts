@@ -25,7 +25,7 @@ test("a wish is an approval that shows what would be done", () => {
       "May I do this with a tool of my own? I ask because my own settings want your word for it.",
       "```\nbash\nrm -rf build\n```",
       '"always" also allows, from now on without asking: `whatever my own settings call "Always allow"`',
-      "Answer /approve or /deny, or press a button.",
+      "Answer /approve or /deny.",
     ].join("\n\n"),
   );
   assert.match(asked(usual, true, turnId("t1")).text, /^What would be done has changed/);

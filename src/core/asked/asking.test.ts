@@ -44,7 +44,7 @@ test("the question shows what would be done, why it is asked, and what always wo
       "May I do this with terminal? I ask because it deletes a folder.",
       "```\nrm -rf build\n```",
       '"always" also allows, from now on without asking: `rm -rf build (in /w)`',
-      "Answer /approve or /deny, or press a button.",
+      "Answer /approve or /deny.",
     ].join("\n\n"),
   );
 });
@@ -88,6 +88,21 @@ table(
     assert.equal(text.includes("NOT ALL"), left > 0);
     assert.ok(left === 0 || (text.includes(loud) && text.includes(`[… ${left} characters not shown …]`)), text);
     assert.ok(text.length < 4_500);
+  },
+);
+
+table(
+  "what cannot be allowed for good says why",
+  [
+    { name: "what was seen", more: {}, why: null },
+    { name: "nothing to hold on to", more: { subject: null }, why: "no rule could say for sure what it allows" },
+    { name: "not all shown", more: { what: "x".repeat(3_001) }, why: "not all of it is shown" },
+    { name: "a long rule", more: { subject: "s".repeat(1_001) }, why: "a rule for it would be too long to read" },
+  ] satisfies { name: string; more: Partial<Asked>; why: string | null }[],
+  ({ more, why }) => {
+    const text = textOf(more);
+    assert.equal(text.includes("Only this once"), why !== null);
+    assert.ok(why === null || text.includes(`Only this once, not for good: ${why}.\n\nAnswer /approve or /deny.`), text);
   },
 );
 

@@ -71,9 +71,16 @@ export function approvalText(tool: string, verdict: Asking, changed: boolean, tu
           `NOT ALL OF IT IS SHOWN: ${left} of ${what.length} characters are left out below, and an approval is for those too. All of it: \`everturn turns show ${turn} --json\``,
         ]),
     `${fence}\n${text}\n${fence}`,
-    ...(subject === null ? [] : [`"always" also allows, from now on without asking: ${inCode(visibleLine(subject))}`]),
-    "Answer /approve or /deny, or press a button.",
+    subject === null
+      ? `Only this once, not for good: ${whyOnce(verdict, left)}.`
+      : `"always" also allows, from now on without asking: ${inCode(visibleLine(subject))}`,
+    "Answer /approve or /deny.",
   ].join("\n\n");
+}
+
+function whyOnce({ subject }: Asking, left: number): string {
+  if (subject === null) return "no rule could say for sure what it allows";
+  return left > 0 ? "not all of it is shown" : "a rule for it would be too long to read";
 }
 
 /** The first line of what a question shows, to tell it from others. */
