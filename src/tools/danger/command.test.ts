@@ -207,6 +207,10 @@ describe("forbidden", () => {
     "sed -n '$r ../config.yaml' x",
     "tar -C .. -cf x.tar config.yaml",
     "file -f ../config.yaml",
+    "git hash-object -w ../config.yaml",
+    "git commit -F ../config.yaml",
+    "git blame --contents=../config.yaml x",
+    "git add ../config.yaml",
     "git apply --directory=.. x.patch",
   ]);
 });

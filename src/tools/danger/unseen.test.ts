@@ -55,6 +55,8 @@ table("reads what is not written out", "dangerous", [
   "GLOBIGNORE=x; rev ~/*/config.yaml",
   'awk \'BEGIN { ARGV[1] = "/home/ann/.ever" "turn/config.yaml"; ARGC = 2 } { print }\'',
   "sort --files0-from=names",
+  "git hash-object -w $X",
+  "git commit -F $X",
 ]);
 table("runs or writes by an option, or is not known", "dangerous", [
   "patch ~/.bashrc x",

@@ -161,6 +161,8 @@ const verbs: Readonly<Record<string, Verb>> = {
         .values("directory")
         .map((folder) => writes(folder, look)),
     ]),
+  // What it keeps can be shown later.
+  "hash-object": (args, look) => worst(readOptions(args, "t path").operands.map((file) => reads(file, look))),
   init: (args, look) => {
     const { operands, values } = readOptions(args, "template b initial-branch separate-git-dir object-format");
     return worst([...operands, ...values("separate-git-dir")].map((folder) => writes(folder, look)));
@@ -173,8 +175,8 @@ const tame = new Set(
     "status log blame annotate add mv merge cherry-pick revert am describe shortlog rev-parse rev-list ls-files ls-tree",
     "ls-remote fetch pull for-each-ref show-ref show-branch name-rev merge-base merge-tree count-objects fsck var version",
     "help whatchanged cherry range-diff diff-tree diff-index diff-files check-ignore check-attr check-mailmap notes",
-    "format-patch stripspace symbolic-ref hash-object verify-commit verify-tag bundle sparse-checkout maintenance lfs",
-    "write-tree commit-tree read-tree pack-refs rerere request-pull interpret-trailers column mktree",
+    "format-patch stripspace symbolic-ref verify-commit verify-tag bundle sparse-checkout maintenance lfs",
+    "write-tree commit-tree read-tree pack-refs rerere request-pull interpret-trailers mktree",
   ].flatMap((line) => line.split(" ")),
 );
 /** A program of somebody else's choice, named by an option or an address. */
@@ -210,11 +212,23 @@ function git({ args }: Call, outer: Look): Judgement {
     ),
   );
   found.push(...rest.filter((arg) => arg.startsWith("--output=")).map((arg) => writes(arg.slice(9), look)));
+  found.push(...filesOf(rest).map((file) => reads(file, look)));
   found.push(...outputs(verb, rest).map((file) => writes(file, look)));
   if (Object.hasOwn(verbs, verb)) found.push(verbs[verb]?.(rest, look) ?? plain);
   else if (verb !== "" && !tame.has(verb) && look.places.isSandboxed !== true)
     found.push(dangerous(`it runs git ${verb}, which is not known here`));
   return worst(found);
+}
+
+/** Files that its options name, and what leads out of the repository. */
+function filesOf(rest: readonly string[]): readonly string[] {
+  const given = readOptions(rest, "F file contents pathspec-from-file").values(
+    "F",
+    "file",
+    "contents",
+    "pathspec-from-file",
+  );
+  return [...given.filter((file) => file !== "-"), ...rest.filter((arg) => /^\/|(?:^|\/)\.\.(?:\/|$)/.test(arg))];
 }
 
 /** Where it writes beside the repository. */
