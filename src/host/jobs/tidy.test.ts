@@ -31,7 +31,16 @@ function aPlace(t: TestContext): string {
 /** A job that has ended long ago. */
 async function anEnded(all: string, key: string): Promise<void> {
   const folder = join(all, jobId(key));
-  const what = { key, session: "s1", title: "x", program: "x", words: [], cwd: "/", limitMs: 1, background: false };
+  const what = {
+    key,
+    place: "web/main/c1",
+    title: "x",
+    program: "x",
+    words: [],
+    cwd: "/",
+    limitMs: 1,
+    background: false,
+  };
   await writeJob(folder, { ...what, id: jobId(key), startedAt: 1 });
   writeFileSync(join(folder, "claim"), JSON.stringify({ by: "holder", pid: 2 ** 30, startTime: 5, at: 6 }));
   const end = { code: 0, signal: null, how: "ended", why: null, tookMs: 1, bytes: 0, lost: null };
@@ -108,7 +117,10 @@ test("what nobody wants any more is ended, and what has not begun never will", a
   await jobs.drop("k1", "its turn was stopped");
   assert.equal((await jobs.state(jobId("k1"))).type, "ended");
   mkdirSync(join(folder, jobId("k2")));
-  writeFileSync(join(folder, jobId("k2"), "job.json"), JSON.stringify({ key: "k2", session: "s1", id: jobId("k2") }));
+  writeFileSync(
+    join(folder, jobId("k2"), "job.json"),
+    JSON.stringify({ key: "k2", place: "web/main/c1", id: jobId("k2") }),
+  );
   await jobs.drop("k2", "its turn was stopped");
   assert.deepEqual(JSON.parse(readFileSync(join(folder, jobId("k2"), "claim"), "utf8")), { by: "nobody" });
 });
