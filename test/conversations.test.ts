@@ -404,6 +404,30 @@ describe("files", () => {
     });
   }
 
+  for (const provider of ["openai", "anthropic", "google"] as const) {
+    test(`a picture that a tool brings is seen by a model of ${provider} that takes them`, async (t) => {
+      const blobs = newBlobs(t);
+      const file = await blobs.put(png, { name: "shot", mime: "image/png" });
+      const other = await blobs.put(Buffer.from("x"), { name: "sound", mime: "audio/wav" });
+      const output = { text: "[image image/png, kept as file shot]", files: [file, other] };
+      const tool: Tool = { ...look, run: async () => ({ type: "ok", output, outside: true }) };
+      for (const vision of [true, false]) {
+        const more = { blobs, vision, tools: () => [tool] };
+        const { fake, say } = await conversation(t, ({ seen }) => follow(seen), more, provider);
+        await say(`do: ${JSON.stringify([[{ tool: "look", input: {} }]])}`);
+        await say("and?");
+        const [first, ...later] = fake.requests.map(({ seen }) => seen.messages.flatMap(({ files }) => files));
+        assert.deepEqual(first, []);
+        assert.deepEqual(
+          later,
+          later.map(() => (vision ? ["image/png"] : [])),
+        );
+        const words = fake.requests[1]?.seen.messages.map(({ text }) => text).join("\n") ?? "";
+        assert.match(words, /brought by look, not by the user; .*\n?.*shot, image\/png, 70 bytes, saved as/);
+      }
+    });
+  }
+
   test("a result of megabytes: the request holds its ends, and a file the whole", async (t) => {
     const blobs = newBlobs(t);
     const whole = `begin ${"line of output\n".repeat(200_000)} end`;

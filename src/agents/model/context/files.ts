@@ -2,6 +2,7 @@
 // everything else a description that says where the file is. What is read is bounded, the newest first.
 
 import { sentenceOf } from "../../../core/fault.ts";
+import type { ToolResult } from "../../../core/journal.ts";
 import type { FileRef } from "../../../core/message.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Abilities } from "../providers/abilities.ts";
@@ -24,6 +25,20 @@ const eachMax = 5_000_000;
 const allMax = 16_000_000;
 const countMax = 12;
 const textMax = 24_000;
+
+/** The pictures that a result names beside its text. Read as if strangers had written it: other tools have data of their own. */
+export function picturesOf(result: ToolResult): readonly FileRef[] {
+  const output = result.type === "ok" ? result.output : null;
+  if (typeof output !== "object" || output === null || !("files" in output) || !Array.isArray(output.files)) return [];
+  return (output.files as readonly unknown[]).filter(isPicture);
+}
+
+function isPicture(value: unknown): value is FileRef {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, mime, blob, bytes } = value as Partial<FileRef>;
+  const isFile = typeof name === "string" && typeof blob === "string" && typeof bytes === "number";
+  return isFile && typeof mime === "string" && mime.startsWith("image/");
+}
 
 /** How a file reaches this model. */
 export function wayOf(file: FileRef, abilities: Abilities): "image" | "pdf" | "text" | "description" {

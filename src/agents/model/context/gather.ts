@@ -10,7 +10,7 @@ import type { AgentJob } from "../../../ports/agent.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Abilities } from "../providers/abilities.ts";
 import { type Group, detailedFrom, groupsBefore } from "./earlier.ts";
-import { type Contents, loadFiles } from "./files.ts";
+import { type Contents, loadFiles, picturesOf } from "./files.ts";
 import { fromOutside, outputText } from "./results.ts";
 
 export type Gathered = {
@@ -73,7 +73,7 @@ export async function gather(job: AgentJob, abilities: Abilities, keep: Keep, bl
     before: lastBefore(groups, own?.n ?? null, summary?.upTo ?? 0),
     stays: isFull ? (0.75 * linesMax) / lines.length : 1,
     gap: isFull && !reachesBack(lines, linesMost),
-    contents: await loadFiles(filesOf(job, groups), abilities, blobs),
+    contents: await loadFiles(filesOf(job, groups, journals), abilities, blobs),
     kept: await keepLong([job.journal, ...journals.values()], keep),
   };
 }
@@ -85,15 +85,23 @@ function lastBefore(groups: readonly Group[], own: number | null, summarised: nu
 }
 
 /** The newest first. */
-function filesOf({ journal, input }: AgentJob, groups: readonly Group[]): readonly FileRef[] {
-  const joined = journal.flatMap((entry) =>
-    entry.type === "joined" && entry.message.body.kind === "text" ? [entry.message.body.files] : [],
-  );
-  const sent = groups.flatMap(({ lines }) =>
-    lines.flatMap((line: Line) => (line.role === "user" ? [line.files ?? []] : [])),
-  );
-  const all = [...sent, input.body.kind === "text" ? input.body.files : [], ...joined];
+function filesOf(
+  { journal, input }: AgentJob,
+  groups: readonly Group[],
+  journals: ReadonlyMap<TurnId, readonly Entry[]>,
+): readonly FileRef[] {
+  const sent = groups.flatMap(({ turn, lines }) => [
+    ...lines.map((line: Line) => (line.role === "user" ? (line.files ?? []) : [])),
+    ...((turn === null ? null : journals.get(turn)) ?? []).map(broughtBy),
+  ]);
+  const all = [...sent, input.body.kind === "text" ? input.body.files : [], ...journal.map(broughtBy)];
   return all.toReversed().flat();
+}
+
+/** By a message that joined, or by a tool. */
+function broughtBy(entry: Entry): readonly FileRef[] {
+  if (entry.type === "tool-ended") return picturesOf(entry.result);
+  return entry.type === "joined" && entry.message.body.kind === "text" ? entry.message.body.files : [];
 }
 
 /** Puts a text where tools can read it, and tells where; null where it could not be. */
