@@ -310,6 +310,13 @@ test("a turn that is dropped while it asks does not disturb the next one", limit
   assert.deepEqual(stage.left("answers"), ['{"outcome":"cancelled"}']);
 });
 
+test("what is asked when the prompt is over has nobody to ask, and is told so", limit, async (t) => {
+  const stage = acpStage(t);
+  await playTurn(stage.open().agent, { text: "late" });
+  await until(() => stage.left("answers").length === 1);
+  assert.deepEqual(stage.left("answers"), ['{"outcome":"cancelled"}']);
+});
+
 test("an agent that cannot be used says why, and whether waiting helps", limit, async (t) => {
   for (const [flag, why, retry] of [
     ["exit", /exit code 2; its last words: no configuration found/, "later"],

@@ -123,6 +123,8 @@ const acts: readonly (readonly [RegExp, (turn: Turn, found: RegExpExecArray) => 
     },
   ],
   [/^permit/, permission],
+  // Asks when its prompt is over.
+  [/^late/, async (turn) => void setTimeout(() => void permission(turn), 50)],
   [
     /^crash/,
     async (turn) => {
