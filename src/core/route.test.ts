@@ -236,6 +236,7 @@ table(
       gives: ["q3", "approve", 0],
     },
     { name: "with other words", word: "approve", rest: "not now, wait", open: [leave], gives: "unclear" },
+    { name: "with the same in words", word: "approve", rest: "Yes", open: [leave], gives: ["q3", "approve", 0] },
     { name: "no", word: "approve", rest: "no", open: [leave], gives: "unclear" },
     { name: "denied", word: "deny", rest: "", open: [leave], gives: ["q3", "deny", 0] },
     {

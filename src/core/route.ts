@@ -1,5 +1,6 @@
 // What an inbound message is to its session: a command, the answer to an open question, or the start of a turn. Pure.
 
+import { readApproval } from "./approval.ts";
 import { denial, readAnswer } from "./asked/asking.ts";
 import type { TurnId } from "./ids.ts";
 import { type Body, type Inbound, textOf } from "./message.ts";
@@ -83,9 +84,9 @@ export function decided(
   const waiting = open.filter(({ kind }) => kind === "approval");
   const asked = waiting.at(-1);
   if (asked === undefined) return null;
-  const word = rest.trim().toLowerCase();
-  if (name === "approve" && word !== "" && word !== "always") return "unclear";
-  const choice = name === "deny" ? denial(rest) : readAnswer(word === "always" ? word : "approve", asked.choices);
+  const read = rest.trim() === "" ? "approve" : readApproval(rest);
+  if (name === "approve" && read !== "approve" && read !== "always") return "unclear";
+  const choice = name === "deny" || read === null ? denial(rest) : readAnswer(read, asked.choices);
   return { asked, answer: answerTo(asked, choice), others: waiting.length - 1 };
 }
 

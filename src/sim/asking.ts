@@ -9,7 +9,10 @@ import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
 import type { Dice } from "./time.ts";
 
-/** `approve-changed`: what it would do changes once, after its user was asked. `deny`: its user always refuses. */
+/**
+ * `approve-changed`: what it would do changes after its user was asked, and again whenever nobody runs; it can be looked
+ * at whether it happened. `deny`: its user always refuses.
+ */
 export const askingTools = ["approve", "approve-changed", "deny"] as const;
 export type AskingTool = (typeof askingTools)[number];
 
@@ -30,10 +33,11 @@ const placeOf = (input: unknown): string => (input as { readonly place: string }
 
 export function asking(name: AskingTool, life: Life, store: FullStore, effects: Effects, chances: Dice): Tool {
   const subjectOf = (chat: string): string | null => (name === "approve" ? `calls in ${chat}` : null);
+  const canLook = name === "approve-changed";
   return {
     name,
     description: name,
-    effect: "once",
+    effect: canLook ? "checkable" : "once",
     input: {},
     async vet(input, { address }) {
       await life.pass(chances.between(0, 3));
@@ -59,10 +63,14 @@ export function asking(name: AskingTool, life: Life, store: FullStore, effects: 
         effects.onBreach(`${name} call ${key} ran before its intent was stored`);
       await life.pass(chances.between(0, 20));
       const times = effects.happened.get(key) ?? 0;
-      if (times > 0) effects.onBreach(`${name} call ${key} happened again`);
+      if (times > 0 && !canLook) effects.onBreach(`${name} call ${key} happened again`);
       effects.happened.set(key, times + 1);
       await life.pass(chances.between(1, 20));
       return { type: "ok", output: name };
+    },
+    async check(_input, { key }) {
+      await life.pass(chances.between(1, 5));
+      return effects.happened.has(key) ? { type: "ok", output: "found" } : null;
     },
   };
 }

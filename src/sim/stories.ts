@@ -39,6 +39,19 @@ export const stories: Readonly<Record<string, Story>> = {
     servers: keyed,
     said: [say(0, "a", "m1", "approve", "approve"), say(5, "b", "m2", "approve-changed"), say(10, "c", "m3", "deny")],
   },
+  "starting over while something is at work": {
+    ...plainStory,
+    seed: 15,
+    servers: keyed,
+    said: [
+      say(0, "a", "m1", "say", "approve"),
+      { ...say(20, "a", "new"), text: "/new" },
+      say(30, "a", "m2", "say", "approve-changed"),
+      say(0, "b", "m3", "say", "checkable", "deny"),
+      { ...say(60, "b", "new too"), text: "/new" },
+      { ...say(70, "b", "stop"), text: "/stop" },
+    ],
+  },
   "wishes, summaries, questions of calls": {
     ...plainStory,
     seed: 14,

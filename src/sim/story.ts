@@ -134,6 +134,7 @@ function setStage(story: Story, store: FullStore) {
 
   function live(): void {
     lives++;
+    for (const [place, version] of effects.versions) effects.versions.set(place, version + 1);
     const one = life(lives, clock, chances, ids, log);
     const seen = powered(store, one, power, chances);
     const self = gateway({
