@@ -10,8 +10,8 @@ export type Folder = string | null;
 
 /** Of more folders it is not known which. */
 const most = 16;
-/** No system knows a longer path. */
-const longest = 4_096;
+/** A longer path is not followed. */
+const longest = 1_024;
 
 export class Folders {
   /** Where it is if everything goes well. */
