@@ -148,3 +148,46 @@ test("a terminal sends and saves files, and they come along in a backup", async 
   });
   assert.equal(status, 200);
 });
+
+test("a terminal shows a command without its fences, and says that work goes on when it is left", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  const open = () => {
+    // `script` gives the command a terminal of its own; a quoted word is what its shell understands.
+    const words = [
+      "--quiet",
+      "--flush",
+      "--return",
+      "--command",
+      `stty cols 100 rows 40; '${process.execPath}' src/main.ts chat`,
+      "/dev/null",
+    ];
+    return start(t, "script", words, { cwd: root, env: environmentOf(home) });
+  };
+  const shows = (chat: ReturnType<typeof open>, words: RegExp) =>
+    until(
+      () => chat.out(),
+      (out) => words.test(out),
+      `the terminal shows ${words.source}`,
+    );
+  const asking = open();
+  await shows(asking, /Type a message/);
+  asking.child.stdin?.write("ask before you act\r");
+  await shows(asking, /3\) deny/);
+  assert.match(asking.out(), / {4}post a letter that says/);
+  assert.doesNotMatch(asking.out(), /```|button/);
+  asking.child.stdin?.write("3\r");
+  await shows(asking, /I did not do it/);
+  asking.child.stdin?.write("\u0003");
+  assert.equal(await within(asking.exit, "the chat did not end"), 0);
+  assert.doesNotMatch(asking.out(), /goes on/);
+
+  const left = open();
+  await shows(left, /Type a message/);
+  left.child.stdin?.write("count to 500 slowly\r");
+  await shows(left, /1, 2/);
+  left.child.stdin?.write("\u0003");
+  assert.equal(await within(left.exit, "the chat did not end"), 0);
+  assert.match(left.out(), /The turn goes on; open `everturn chat` again to see its answer\./);
+  assert.equal(await gateway.end(), 0);
+});

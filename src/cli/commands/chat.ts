@@ -9,6 +9,7 @@ import { type Context, reachGateway, textFlag } from "../context.ts";
 import { type FeedEvent, follow } from "../talk/feed.ts";
 import { type FileDesk, fileDesk, readFileOrder } from "../talk/files.ts";
 import { choices } from "../talk/choices.ts";
+import { setIn } from "../talk/fences.ts";
 import { messageText, piped } from "../talk/piped.ts";
 import { noPreview, previewAfter } from "../talk/preview.ts";
 import { screen } from "../talk/screen.ts";
@@ -55,6 +56,8 @@ function typed(
   const asked = choices();
   let isLive = false;
   let preview = noPreview;
+  /** The last that was said is ours: an answer is to come. */
+  let isAwaited = false;
 
   function remark(text: string): void {
     show.say(text, "dim");
@@ -62,7 +65,8 @@ function typed(
 
   function say(message: Message): void {
     asked.shown(message);
-    const text = messageText(message, (file) => desk.label(file));
+    isAwaited = message.role === "user";
+    const text = setIn(messageText(message, (file) => desk.label(file)));
     if (message.role !== "user") show.say(`${text}\n`, "green");
     else if (!out.sent(message.key)) show.say(`> ${text}`, "cyan");
   }
@@ -85,7 +89,7 @@ function typed(
     told(event) {
       const shown = preview.text;
       preview = previewAfter(preview, event);
-      if (preview.text !== shown) show.draft(preview.text);
+      if (preview.text !== shown) show.draft(preview.text === null ? null : setIn(preview.text));
       switch (event.type) {
         case "message":
           return isLive ? say(event.message) : void before.push(event.message);
@@ -111,7 +115,8 @@ function typed(
       typing.on("SIGINT", () => typing.close());
       return new Promise((resolve) => {
         typing.once("close", () => {
-          output.out("");
+          const isUnderWay = preview.text !== null || isAwaited;
+          output.out(isUnderWay ? "\nThe turn goes on; open `everturn chat` again to see its answer." : "");
           resolve(0);
         });
       });
