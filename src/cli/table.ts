@@ -8,6 +8,7 @@ const turns = () => import("./commands/turns.ts");
 const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
+const jobs = () => import("./agent/jobs.ts");
 
 export const commands: readonly Command[] = [
   ...gatewayCommands,
@@ -158,6 +159,20 @@ export const commands: readonly Command[] = [
     load: async () => (await approvals()).revoke,
   },
   {
+    words: ["jobs", "list"],
+    takes: [],
+    summary: "commands of the agent that run, also in the background, the newest first; with or without a gateway",
+    options: json,
+    load: async () => (await jobs()).list,
+  },
+  {
+    words: ["jobs", "kill"],
+    takes: ["job"],
+    summary: "end one with everything it started; the beginning or end of its id is enough",
+    options: json,
+    load: async () => (await jobs()).kill,
+  },
+  {
     words: ["usage"],
     takes: [],
     summary: "tokens and money by day and model; what has no price says so",
@@ -247,5 +262,6 @@ export const usual: Readonly<Record<string, string>> = {
   turns: "list",
   outbox: "list",
   approvals: "list",
+  jobs: "list",
   config: "show",
 };

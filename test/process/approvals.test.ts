@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { openJobs } from "../../src/host/jobs/jobs.ts";
 import { type Client, client } from "./client.ts";
 import { environmentOf, newHome, root, run, runGateway, start, until, within } from "./stage.ts";
 
@@ -190,4 +191,40 @@ test("a terminal shows a command without its fences, and says that work goes on 
   assert.equal(await within(left.exit, "the chat did not end"), 0);
   assert.match(left.out(), /The turn goes on; open `everturn chat` again to see its answer\./);
   assert.equal(await gateway.end(), 0);
+});
+
+test("commands that run are listed and ended without a gateway", async (t) => {
+  const home = newHome(t);
+  const type = (...words: readonly string[]) => everturn(t, home, ...words);
+  assert.match((await type("jobs")).said, /^No command runs\.\n$/);
+  const jobs = openJobs({ folder: join(home, "jobs") });
+  const spec = {
+    place: "web/local/c1",
+    program: process.execPath,
+    words: ["-e", "setInterval(() => {}, 1000)"],
+    cwd: dirname(home),
+    env: {},
+    limitMs: 3_600_000,
+    background: true,
+  };
+  const one = await jobs.start({ ...spec, key: "k1", title: "serve the\n\u202Epage" });
+  const other = await jobs.start({ ...spec, key: "k2", title: "make", background: false });
+  t.after(() => jobs.endAll("the test is over"));
+  const listed = (await type("jobs", "list")).said;
+  assert.match(listed, /\d+ min left +background +web\/local\/c1 +serve the\\u\{a\}\\u\{202e\}page/);
+  assert.match(listed, /turn waits +web\/local\/c1 +make/);
+  const json = JSON.parse((await type("jobs", "--json")).said) as { jobs: { id: string; background: boolean }[] };
+  assert.deepEqual(json.jobs.map((job) => job.id).toSorted(), [one.id, other.id].toSorted());
+
+  assert.deepEqual(await type("jobs", "kill", one.id.slice(0, 8)), {
+    code: 0,
+    said: "Ended: serve the\\u{a}\\u{202e}page\n",
+  });
+  const state = await jobs.state(one.id);
+  assert.deepEqual(state.type === "ended" && [state.end.how, state.end.why], ["killed", "its owner ended it"]);
+  const again = await type("jobs", "kill", one.id);
+  assert.equal(again.code, 1);
+  assert.match(again.said, /has ended already/);
+  assert.match((await type("jobs", "kill", "nonsense")).said, /no job nonsense that runs/);
+  assert.equal((await jobs.state(other.id)).type, "running");
 });
