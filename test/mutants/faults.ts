@@ -79,8 +79,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "reminder not stored with its tool's result",
     file: "src/engine/turns/calls/calls.ts",
-    find: "await book.record([...ended, ...following], wished);",
-    replace: "await book.record([...ended, ...following]);",
+    find: "await book.record([...ended, ...following], [...wished, ...outside]);",
+    replace: "await book.record([...ended, ...following], outside);",
   },
   {
     name: "deaths are not counted",
@@ -113,7 +113,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "interruptions are not counted",
     file: "src/engine/marks.ts",
-    find: 'if (!one.hasResult && stop !== "fault") {',
+    find: 'if (isLost && stop !== "fault") {',
     replace: "if (stop === null) {",
     by: "resume",
   },
@@ -211,8 +211,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what was allowed is not compared with what would be done",
     file: "src/engine/turns/calls/calls.ts",
-    find: 'verdict.type === "approve" && verdict.bound === asked.bound',
-    replace: 'verdict.type === "approve"',
+    find: 'verdict.type === "approve" && verdict.bound === asked?.bound',
+    replace: 'verdict.type === "approve" && asked !== undefined',
     by: "crash",
   },
   {
@@ -271,14 +271,6 @@ export const mutants: readonly Mutant[] = [
     find: "if (entries.length > 0 && (await tryRecord(entries, changes))",
     replace: "if (entries.length < 0 && (await tryRecord(entries, changes))",
     by: "turns/stopped",
-  },
-  {
-    name: "strangers' words are forgotten with their step",
-    file: "src/core/journal.ts",
-    find: 'return journal.some((entry) => entry.type === "tool-ended" && entry.result.type === "ok" && entry.result.outside);',
-    replace:
-      'return journal.slice(-2).some((entry) => entry.type === "tool-ended" && entry.result.type === "ok" && entry.result.outside);',
-    by: "turns/leave",
   },
   {
     name: "strangers' words are forgotten with their turn",
