@@ -99,23 +99,56 @@ test("S81 S82 a suspended session, also one that is to be resumed: the next mess
   }
 });
 
-test("a suspended session whose place somebody took meanwhile: the message goes there", async (t) => {
+test("a suspended session whose place the operator gives away while a message is on its way: the message goes there", async (t) => {
   const on = await stage(t);
+  const { one, before, held } = await suspendedWith(on, (next) => next.reset === "suspended");
+  const accepted = on.write("hello again");
+  await on.until(held.isThere, "the message at the store");
+  await one.gateway.reset(before.id);
+  const taken = await sessionAt(on, "a");
+  held.go();
+  assert.equal(await accepted, "accepted");
+  await answered(on, "answer to hello again");
+  assert.deepEqual([(await sessionAt(on, "a")).id, taken.reset], [taken.id, null]);
+  assert.equal((await on.store.sessions({ limit: 9 })).length, 2, "the old one, and one in its place");
+  assert.equal(one.ending, null);
+});
+
+test("a suspended session whose place a message takes while the operator gives it away: the operator is told", async (t) => {
+  const on = await stage(t);
+  const { one, before, held } = await suspendedWith(on, (next) => next.reset !== "suspended");
+  const replaced = assert.rejects(one.gateway.reset(before.id), /changed at that very moment/);
+  await on.until(held.isThere, "the operator at the store");
+  assert.equal(await on.say("hello again"), "accepted");
+  const taken = await sessionAt(on, "a");
+  held.go();
+  await replaced;
+  await answered(on, "answer to hello again");
+  assert.deepEqual([(await sessionAt(on, "a")).id, taken.reset], [taken.id, "suspended"]);
+  assert.equal((await on.store.sessions({ limit: 9 })).length, 2, "the old one, and one in its place");
+  assert.equal(one.ending, null);
+});
+
+/** A life over a suspended session, in which the first commit that stores such a next one waits until it may go. */
+async function suspendedWith(on: Stage, isHeld: (next: Session) => boolean) {
   await on.stop(await lifeWith(on, ["a"]));
   const before = await sessionAt(on, "a");
   await write(on, [{ put: "standing", session: before.id, standing: "suspended" }]);
-  const one = await on.start({ agent });
-  // The desk is open before both of them run for it; whoever comes second finds it taken and may say so.
-  await assert.rejects(one.gateway.reset("nobody" as typeof before.id));
-  const replaced = one.gateway.reset(before.id);
-  const accepted = on.say("hello again");
-  await replaced.catch((error: unknown) => assert.match(String(error), /changed at that very moment|ended already/));
-  assert.equal(await accepted, "accepted");
-  await answered(on, "answer to hello again");
-  const sessions = await on.store.sessions({ limit: 9 });
-  assert.equal(sessions.length, 2, "the old one, and one in its place");
-  assert.equal(one.ending, null);
-});
+  const way = Promise.withResolvers<void>();
+  let isThere = false;
+  const store: Stage["store"] = {
+    ...on.store,
+    async commit(changes, by) {
+      const holds = changes.some((one) => "put" in one && one.put === "session" && isHeld(one.session));
+      if (holds && !isThere) {
+        isThere = true;
+        await way.promise;
+      }
+      return on.store.commit(changes, by);
+    },
+  };
+  return { one: await on.start({ agent, store }), before, held: { isThere: () => isThere, go: () => way.resolve() } };
+}
 
 test("S83 a crash suspends nobody who is to be resumed", async (t) => {
   const on = await stage(t);
