@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ToolResult } from "../../src/core/journal.ts";
+import type { Tool } from "../../src/ports/tool.ts";
 import { openSandbox, tryBwrap } from "../../src/tools/terminal/sandbox/sandbox.ts";
 import { atEnd, root, until } from "../process/stage.ts";
 import { context, marksOf, newJobsHome, stageTools } from "./jobs-stage.ts";
@@ -47,11 +48,55 @@ test("the workspace and /tmp can be written, nothing else", { skip: cannot }, as
   assert.equal(readFileSync(join(workspace, "mine"), "utf8"), "kept\n");
   for (const place of places) assert.equal(existsSync(join(place, "planted")), false, place);
   assert.equal(existsSync(`/tmp/${own}`), false, "its /tmp is its own");
+  const again = outputOf(await terminal.run({ command: `cat /tmp/${own}; stat -c %a /tmp` }, context("k2")));
   assert.match(
-    outputOf(await terminal.run({ command: "ls /tmp; cat mine" }, context("k2"))),
-    /kept$/,
-    "and new each time",
+    again,
+    /^\[exit code 0 .*; in a sandbox, without network\]\nx\n700$/,
+    "and the same for the next command",
   );
+  const other = context("k3", { address: { platform: "web", account: "main", chat: "c2" } });
+  assert.match(
+    outputOf(await terminal.run({ command: `cat /tmp/${own}` }, other)),
+    /No such file/,
+    "but nobody else's",
+  );
+});
+
+test("what needs more than the sandbox gives is asked for outside of it, and done there", {
+  skip: cannot,
+}, async (t) => {
+  const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
+  const elsewhere = mkdtempSync(join(tmpdir(), "everturn-elsewhere-"));
+  atEnd(t, () => rmSync(elsewhere, { recursive: true, force: true }));
+  const { session, address, now } = context("k");
+  const vet = async (tool: Tool, command: string) => tool.vet?.({ command }, { session, address, now, outside: false });
+  const command = `echo precious >${elsewhere}/report.txt && echo saved`;
+  const asked = await vet(terminal, command);
+  assert.ok(asked?.type === "approve", JSON.stringify(asked));
+  assert.match(asked.what, /\n\(in .*\/workspace, outside the sandbox\)$/);
+  assert.match(asked.subject ?? "", /outside the sandbox/);
+  const result = outputOf(await terminal.run({ command }, context("k1")));
+  assert.match(result, /^\[exit code 0 .*; outside the sandbox\]\nsaved$/);
+  assert.equal(readFileSync(join(elsewhere, "report.txt"), "utf8"), "precious\n");
+  // A new gateway tells the same of it.
+  assert.equal(outputOf((await terminal.check?.({ command }, context("k1"))) ?? assert.fail()), result);
+
+  const removal = await vet(terminal, "rm -rf build");
+  assert.match(removal?.type === "approve" ? removal.what : "", /, in a sandbox, without network\)$/);
+  assert.deepEqual(await vet(terminal, `sh x.sh; touch y`), { type: "run" });
+
+  // Where nobody is asked it holds, and the result says so.
+  const never = stageTools(home, jobs, { sandbox: "bwrap", approvals: "never" }).terminal;
+  const place = mkdtempSync(join(root, "node_modules", ".everturn-place-"));
+  atEnd(t, () => rmSync(place, { recursive: true, force: true }));
+  const write = `echo precious >${place}/report.txt`;
+  assert.deepEqual(await vet(never, write), { type: "run" });
+  const refused = outputOf(await never.run({ command: write }, context("k2")));
+  assert.match(
+    refused,
+    /^\[exit code [12] .*; in a sandbox, without network\]\n.*Read-only file system\n\(This ran in a sandbox: /,
+  );
+  assert.equal(existsSync(join(place, "report.txt")), false);
 });
 
 test("secrets and the gateway's own folder are not there", { skip: cannot }, async (t) => {
@@ -101,7 +146,11 @@ test("no rights, and no way to other processes", { skip: cannot }, async (t) => 
   const command = `grep Cap /proc/self/status; kill -9 ${process.pid}; ls /proc | grep -c '^[0-9]'; mount -t tmpfs x /tmp; chroot / true; echo over`;
   const output = outputOf(await terminal.run({ command }, context("k1")));
   assert.doesNotMatch(output, /Cap\w+:\t0*[1-9a-f]/);
-  assert.match(output, /No such process[\s\S]*\n[1-9]\n[\s\S]*over$/, "it sees its own processes alone");
+  assert.match(
+    output,
+    /No such process[\s\S]*\n[1-9]\n[\s\S]*over\n\(This ran in a sandbox: .*\)$/,
+    "it sees its own processes alone",
+  );
 });
 
 test("daemons, forks and deaf ones end with it: at the end, at the limit, and when the turn is stopped", {

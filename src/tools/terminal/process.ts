@@ -12,7 +12,7 @@ import { cleaned, decoded, isBinary } from "./clean.ts";
 import { boundTo, verdictOf } from "../danger/index.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import { endWithin } from "./terminal.ts";
-import { endWords, resultWords, seconds } from "./words.ts";
+import { endWords, noted, resultWords, seconds, statusWords } from "./words.ts";
 
 const actions = ["list", "read", "wait", "kill"] as const;
 
@@ -124,5 +124,5 @@ async function readFrom(jobs: Jobs, job: Job, from: number, now: number): Promis
   const status =
     state.type === "running" ? `still running after ${exactly(now - job.startedAt)}` : stateWords(state, job, now);
   const place = total === 0 ? "" : `; bytes ${begin} to ${next} of ${total}`;
-  return resultWords(`${status}${place}`, text);
+  return resultWords(statusWords(`${status}${place}`, job.sandbox), noted(text, job.sandbox));
 }

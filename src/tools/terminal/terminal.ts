@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import { formatAddress } from "../../core/message.ts";
-import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
+import type { Job, JobSandbox, JobState, Jobs } from "../../ports/jobs.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
 import { toolEnvironment } from "../environment.ts";
@@ -15,10 +15,11 @@ import { maybe, pathText, whole, words } from "../input.ts";
 import { interactiveWhy } from "./interactive.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import { type Folders, judgeOn, wayOf } from "./sandbox/way.ts";
 import { type Shell, shellFor } from "./shell.ts";
 import { placesFor, vetCommand } from "./vet.ts";
 import { watched } from "./watch.ts";
-import { endWords, outputWords, resultWords, shownHead, shownTail } from "./words.ts";
+import { endWords, noted, outputWords, resultWords, shownHead, shownTail, statusWords } from "./words.ts";
 
 const schema = v.strictObject({
   command: words(100_000),
@@ -30,6 +31,13 @@ type Input = v.InferOutput<typeof schema>;
 
 const description =
   "Runs a command line in a shell and returns its output and exit status. No input can be typed, so no editors, pagers or password prompts. Starts in the workspace. For servers and anything long use background, then the process tool.";
+
+/** Whether there is a sandbox is known later; what is said to a model is not to change from one request to the next. */
+function describe({ sandbox, network }: TerminalOptions): string {
+  if (sandbox === "off" || process.platform !== "linux") return description;
+  const reach = network === true ? "" : ", no network";
+  return `${description} Mostly in a sandbox, as its result says: only the workspace is writable, /tmp is private to this conversation${reach}.`;
+}
 
 const face = {
   properties: {
@@ -50,23 +58,37 @@ const firstLookMs = 1_000;
 export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
   const { jobs } = options;
 
+  /** The same for who vets a command and who runs it. */
+  async function looked({ command, cwd }: Input): Promise<Folders & { readonly way: JobSandbox | null }> {
+    const real = await folderOf({ cwd }, options.workspace);
+    const places = { ...(await placesFor(options)), pid: process.pid };
+    const typed = resolve(places.workspace, cwd ?? ".");
+    const isOn = (await sandbox.state()).type === "on";
+    const confined = { isOn, network: options.network === true, policy: options.approvals };
+    const way = wayOf(command, { ...places, cwd: typed }, confined);
+    return { way, places, typed, real };
+  }
+
   async function run(input: Input, context: ToolContext): Promise<ToolResult> {
     const why = refusal(input);
     if (why !== null) return failed(why);
     const state = await sandbox.state();
     if (state.type === "missing") return failed(state.why);
-    const cwd = await folderOf(input, options.workspace);
+    const { way, real: cwd } = await looked(input);
+    const place = formatAddress(context.address);
     const shell = shellFor(input.command);
-    const around = state.type === "on" ? await sandbox.words({ cwd, network: options.network === true }) : [];
+    const isInside = way === "closed" || way === "network";
+    const around = isInside ? await sandbox.words({ cwd, network: way === "network" }, place) : [];
     const [program, ...rest] = [...around, ...shell.words] as [string, ...string[]];
     const job = await jobs.start({
       key: context.key,
-      place: formatAddress(context.address),
+      place,
       title: input.command,
       program,
       words: rest,
       ...verbatim(shell),
       cwd,
+      ...(way === null ? {} : { sandbox: way }),
       // Whatever runs there knows whose gateway it must not stop.
       env: toolEnvironment(options.environment, { EVERTURN_INSIDE: options.home }),
       limitMs: limitOf(input, options) * 1_000,
@@ -82,7 +104,7 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
 
   return define({
     name: "terminal",
-    description,
+    description: describe(options),
     effect: "checkable",
     face,
     schema,
@@ -91,15 +113,14 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
     async vet(input, context) {
       const why = refusal(input);
       if (why !== null) return { type: "refuse", why };
-      const isSandboxed = (await sandbox.state()).type === "on";
-      const cwd = await folderOf(input, options.workspace);
-      const places = await placesFor(options);
-      const network = options.network === true;
+      const { way, ...folders } = await looked(input);
       return vetCommand({
         command: input.command,
-        places: { ...places, cwd, pid: process.pid, isSandboxed: isSandboxed && !network },
+        judgement: judgeOn(way, input.command, folders, options.network === true),
+        way,
+        cwd: folders.real,
+        userHome: folders.places.userHome,
         background: input.background === true,
-        network,
         policy: options.approvals,
         outside: context.outside,
       });
@@ -126,7 +147,7 @@ function limitOf({ timeoutSeconds, background }: Input, { timeoutSeconds: usual 
   return background === true ? terminalLimits.background : (usual ?? terminalLimits.usual);
 }
 
-async function folderOf({ cwd }: Input, workspace: string): Promise<string> {
+async function folderOf({ cwd }: Pick<Input, "cwd">, workspace: string): Promise<string> {
   await mkdir(workspace, { recursive: true });
   const folder = resolve(workspace, cwd ?? ".");
   if (!(await isFolder(folder)))
@@ -152,7 +173,12 @@ async function begun(jobs: Jobs, job: Job, signal: AbortSignal): Promise<ToolRes
   if (ended !== null) return told(jobs, job, ended);
   const output = await saidBy(jobs, job.id);
   const how = `Look at it with process {"action": "read" | "wait" | "kill", "id": "${job.id}"}.`;
-  return ok(resultWords(`runs in the background as ${job.id}`, output === "" ? how : `${output}\n${how}`));
+  return ok(
+    resultWords(
+      statusWords(`runs in the background as ${job.id}`, job.sandbox),
+      output === "" ? how : `${output}\n${how}`,
+    ),
+  );
 }
 
 export async function told(jobs: Jobs, job: Job, state: Exclude<JobState, { type: "running" }>): Promise<ToolResult> {
@@ -161,7 +187,8 @@ export async function told(jobs: Jobs, job: Job, state: Exclude<JobState, { type
     return { type: "unknown", why: output === "" ? state.why : `${state.why}\nWhat it had said:\n${output}` };
   }
   if (state.end.how === "failed") return failed(`The command was not run: ${endWords(state.end)}.`);
-  return ok(resultWords(endWords(state.end), await saidBy(jobs, job.id)));
+  const said = noted(await saidBy(jobs, job.id), job.sandbox);
+  return ok(resultWords(statusWords(endWords(state.end), job.sandbox), said));
 }
 
 /** Null when it goes on after that time; rejects when the signal aborts. */

@@ -3,14 +3,18 @@
 
 import { realpath } from "node:fs/promises";
 import type { Verdict } from "../../core/approval.ts";
-import { type CommandPlaces, type Places, type Policy, boundTo, judgeCommand, verdictOf } from "../danger/index.ts";
+import type { JobSandbox } from "../../ports/jobs.ts";
+import { type CommandPlaces, type Judgement, type Places, type Policy, boundTo, verdictOf } from "../danger/index.ts";
+import { wayWords } from "./sandbox/way.ts";
 import { scriptDigests } from "./scripts.ts";
 
 export type CommandCall = {
   readonly command: string;
-  readonly places: CommandPlaces;
+  readonly judgement: Judgement;
+  readonly way: JobSandbox | null;
+  readonly cwd: string;
+  readonly userHome: string | null;
   readonly background: boolean;
-  readonly network: boolean;
   readonly policy: Policy;
   readonly outside: boolean;
 };
@@ -19,20 +23,20 @@ export type CommandCall = {
 const subjectMax = 500;
 
 export async function vetCommand(call: CommandCall): Promise<Verdict> {
-  const { command, places, background, network, policy, outside } = call;
-  const scripts = await scriptDigests(command, places.cwd, places.userHome);
-  const isSandboxed = places.isSandboxed === true;
+  const { command, judgement, way, cwd, userHome, background, policy, outside } = call;
+  const scripts = await scriptDigests(command, cwd, userHome);
+  const how = [`in ${cwd}`, wayWords(way), background ? "in the background" : null].filter((one) => one !== null);
   return verdictOf({
     policy,
-    judgement: judgeCommand(command, places),
+    judgement,
     effect: "checkable",
     outside,
-    what: `${command}\n(in ${places.cwd}${isSandboxed ? ", in a sandbox" : ""}${background ? ", in the background" : ""})`,
-    subject: subjectOf(command, places.cwd, scripts),
+    what: `${command}\n(${how.join(", ")})`,
+    subject: subjectOf(command, cwd, scripts, way === "past"),
     bound: boundTo({
-      input: { command, background, network },
-      cwd: places.cwd,
-      sandbox: isSandboxed,
+      input: { command, background },
+      cwd,
+      sandbox: way,
       scripts: Object.fromEntries(scripts),
     }),
   });
@@ -45,13 +49,15 @@ export async function placesFor({ workspace, home, userHome }: Places): Promise<
   return { workspace: work[1], home: own[1], userHome: userHome === null ? null : user[1], links: [work, own, user] };
 }
 
-/** The command with its folder, and the scripts it runs as they are now: another script is another thing. */
+/** The command with its folder, and the scripts it runs as they are now: another script is another thing, another way too. */
 export function subjectOf(
   command: string,
   cwd: string,
   scripts: readonly (readonly [string, string])[],
+  isPast = false,
 ): string | null {
   const marks = scripts.map(([name, hash]) => `${name}@${hash.slice(0, 12)}`).join(" ");
-  const subject = `${command} (in ${cwd}${marks === "" ? "" : `, ${marks}`})`;
+  const way = isPast ? ", outside the sandbox" : "";
+  const subject = `${command} (in ${cwd}${way}${marks === "" ? "" : `, ${marks}`})`;
   return subject.length > subjectMax || command.includes("\n") ? null : subject;
 }

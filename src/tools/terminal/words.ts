@@ -1,8 +1,9 @@
 // How a command ended and what it said, in words for a model. What is too long is shown from both ends, with how to get
 // the rest. Pure.
 
-import type { JobEnd, Output } from "../../ports/jobs.ts";
+import type { JobEnd, JobSandbox, Output } from "../../ports/jobs.ts";
 import { cleaned, decoded, isBinary } from "./clean.ts";
+import { refusalNote, wayWords } from "./sandbox/way.ts";
 
 /** So much of an output is shown: the beginning says what was done, the end how it went. */
 export const shownHead = 10_000;
@@ -70,6 +71,18 @@ export function outputWords(id: string, head: Output, tail: Output): string {
 function binaryWords(id: string, sample: Uint8Array, total: number): string {
   const first = [...sample.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
   return `[It said ${total} bytes that are not text, beginning with ${first}. Send such output to a file instead (job ${id}).]`;
+}
+
+/** How it ended, and what kept it from the rest of the machine. */
+export function statusWords(status: string, sandbox: JobSandbox | undefined): string {
+  const way = wayWords(sandbox ?? null);
+  return way === null ? status : `${status}; ${way}`;
+}
+
+/** With a word about the sandbox where it seems to have been in the way. */
+export function noted(output: string, sandbox: JobSandbox | undefined): string {
+  const note = refusalNote(sandbox ?? null, output);
+  return note === null ? output : `${output.trimEnd()}\n${note}`;
 }
 
 /** The status first, because a reader may stop early. */

@@ -12,6 +12,7 @@ import { decideSandbox, openSandbox, sandboxWarning } from "./sandbox.ts";
 const view: View = {
   workspace: "/home/ann/.everturn/workspace",
   cwd: "/home/ann/.everturn/workspace/a",
+  scratch: "/home/ann/.everturn/tmp/a1",
   network: false,
   hidden: [
     { path: "/home/ann/.everturn", kind: "folder" },
@@ -42,7 +43,9 @@ test("what lies inside of something else is mounted after it", () => {
   const closed = at(words, "--remount-ro", "/home/ann/.everturn");
   assert.ok(everything >= 0 && everything < home && home < workspace && workspace < closed);
   assert.ok(at(words, "--ro-bind", "/dev/null", "/home/ann/.netrc") > everything);
-  assert.ok(at(words, "--tmpfs", "/tmp") > everything && at(words, "--tmpfs", "/run") > everything);
+  assert.ok(
+    at(words, "--bind", "/home/ann/.everturn/tmp/a1", "/tmp") > everything && at(words, "--tmpfs", "/run") > everything,
+  );
   // The other way round: the home inside of the workspace stays hidden.
   const around = bwrapWords({ ...view, workspace: "/home/ann", cwd: "/home/ann" });
   assert.ok(at(around, "--bind", "/home/ann", "/home/ann") < at(around, "--tmpfs", "/home/ann/.everturn"));

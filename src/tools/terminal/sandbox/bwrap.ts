@@ -7,6 +7,8 @@ export type View = {
   /** Absolute, with links resolved; as are all paths here. */
   readonly workspace: string;
   readonly cwd: string;
+  /** What is its /tmp; null for one that ends with it. */
+  readonly scratch: string | null;
   readonly network: boolean;
   /** What is not to be seen, as far as it exists. */
   readonly hidden: readonly Hidden[];
@@ -26,10 +28,11 @@ const runtimeKept = [
   "/run/current-system",
 ];
 
-export function bwrapWords({ workspace, cwd, network, hidden }: View): readonly string[] {
+export function bwrapWords({ workspace, cwd, scratch, network, hidden }: View): readonly string[] {
   const covers = hidden.filter(({ path }) => !runtime.includes(path));
   const mounts: readonly Mount[] = [
-    ...["/tmp", "/var/tmp", "/dev/shm", "/run"].map((at) => ({ at, words: ["--tmpfs", at] })),
+    { at: "/tmp", words: scratch === null ? ["--tmpfs", "/tmp"] : ["--bind", scratch, "/tmp"] },
+    ...["/var/tmp", "/dev/shm", "/run"].map((at) => ({ at, words: ["--tmpfs", at] })),
     ...runtimeKept.map((at) => ({ at, words: ["--ro-bind-try", at, at] })),
     ...covers.map(coverOf),
     { at: workspace, words: ["--bind", workspace, workspace] },

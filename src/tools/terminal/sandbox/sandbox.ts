@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import type { SandboxChoice } from "../options.ts";
 import { type View, bwrapWords } from "./bwrap.ts";
 import { hiddenPaths } from "./hidden.ts";
+import { openScratch } from "./scratch.ts";
 
 export type Trial = { readonly works: true } | { readonly works: false; readonly why: string };
 
@@ -37,8 +38,8 @@ export function decideSandbox(choice: SandboxChoice, trial: Trial): Sandboxed {
 
 export type Sandbox = {
   state(): Promise<Sandboxed>;
-  /** The words before a command; only where the state is `on`. */
-  words(view: Omit<View, "hidden" | "workspace">): Promise<readonly string[]>;
+  /** The words before a command of a conversation; only where the state is `on`. */
+  words(view: Pick<View, "cwd" | "network">, place: string): Promise<readonly string[]>;
 };
 
 export type SandboxPlaces = {
@@ -55,11 +56,13 @@ export function openSandbox(
   trying: () => Promise<Trial> = tryBwrap,
 ): Sandbox {
   let known: Promise<Sandboxed> | null = null;
+  const scratch = openScratch(places.home);
   return {
     state: () => (known ??= choice === "off" ? Promise.resolve(decideSandbox(choice, off)) : found(choice, trying)),
-    async words(view) {
+    async words(view, place) {
       const real = await resolved(places);
-      return [program, ...bwrapWords({ ...view, workspace: real.workspace, hidden: await hiddenPaths(real) })];
+      const [hidden, own] = [await hiddenPaths(real), await scratch.folderFor(place)];
+      return [program, ...bwrapWords({ ...view, workspace: real.workspace, scratch: own, hidden })];
     },
   };
 }
@@ -81,7 +84,7 @@ const tryMs = 10_000;
 export async function tryBwrap(platform: NodeJS.Platform = process.platform): Promise<Trial> {
   if (platform !== "linux") return { works: false, why: "there is no bubblewrap for this system" };
   const folder = await realpath(tmpdir());
-  const words = bwrapWords({ workspace: folder, cwd: folder, network: false, hidden: [] });
+  const words = bwrapWords({ workspace: folder, cwd: folder, scratch: null, network: false, hidden: [] });
   return new Promise((done) => {
     execFile(program, [...words, "true"], { timeout: tryMs, killSignal: "SIGKILL" }, (error, _out, err) => {
       if (error === null) return done({ works: true });
