@@ -121,13 +121,16 @@ test("what runs in the background goes on, is listed, read, waited for and ended
   const started = outputOf(await terminal.run({ command, background: true }, context("k1")));
   assert.match(started, /^\[runs in the background as [0-9a-f]{12}\]\ntick/);
   const id = jobId("k1");
-  const act = async (input: object, session = "s1") =>
-    processes.run({ id, ...input }, context(JSON.stringify(input), { session: session as never }));
+  const act = async (input: object, chat = "c1") =>
+    processes.run(
+      { id, ...input },
+      context(JSON.stringify(input), { address: { platform: "web", account: "main", chat } }),
+    );
   assert.match(outputOf(await act({ action: "list" })), new RegExp(`^${id}  running for .*  while \\[`));
   assert.match(outputOf(await act({ action: "wait", seconds: 1 })), /^\[still running after [\d.]+ s; bytes 0 to \d+/);
-  assert.equal((await act({ action: "read" }, "s2")).type, "failed", "another conversation does not see it");
+  assert.equal((await act({ action: "read" }, "c2")).type, "failed", "another conversation does not see it");
   assert.equal(
-    outputOf(await act({ action: "list" }, "s2")),
+    outputOf(await act({ action: "list" }, "c2")),
     "No command of this conversation runs in the background.",
   );
   writeFileSync(join(workspace, "go"), "");
