@@ -42,9 +42,12 @@ function rendered(journal: readonly Entry[], from = 0, note: string | null = nul
 }
 
 const notDone = "This failed: it was broken off before anything came of it; it may be done again if it is still wanted";
-const notBegun =
-  "This failed: it was not begun: the turn ended while it waited for the user's approval; it may be asked for again if it is still wanted";
-const notAnswered = "This failed: the turn ended before the user had answered";
+const notAllowed = "This is not done yet: it still waits for the user's approval; do not ask for it again.";
+const notAnswered = "There is no answer yet: this still waits for the user's answer; do not ask it again.";
+const comesAfter =
+  "This is not done yet: it is done once the user has answered what is asked before it; do not ask for it again.";
+const decided =
+  "The user has answered what was asked about this, and nothing has come of it so far; do not do it again unless the user wants it.";
 const unknown =
   "Nobody knows what became of this: it was broken off while it ran. Find out what has happened before you do it again.";
 const asking = (question: string, kind: "approval" | "question" = "approval"): Entry => ({
@@ -65,12 +68,16 @@ describe("a call without a result, as far as anybody knows what became of it", (
     ["nothing was on record yet", [], notDone],
     ["it was begun", [begun], unknown],
     ["another one was begun", [{ ...begun, call: "b" }], notDone],
-    ["it waited to be allowed", [asking("q")], notBegun],
-    ["it was allowed, and not begun yet", [asking("q"), approved], notDone],
+    ["it waits to be allowed", [asking("q")], notAllowed],
+    ["it was allowed, and not begun yet", [asking("q"), approved], decided],
     ["it was allowed and begun", [asking("q"), approved, begun], unknown],
-    ["it was asked about again before anything happened", [asking("q"), approved, begun, asking("q2")], notBegun],
+    ["it was asked about again before anything happened", [asking("q"), approved, begun, asking("q2")], notAllowed],
+    ["another question was answered", [asking("q2"), approved], notAllowed],
     ["the user was asked for words", [asking("q", "question")], notAnswered],
-    ["of another call that was asked about", [{ ...asking("q"), call: "b" } as Entry], notDone],
+    ["what is asked before it waits", [{ ...asking("q"), call: "b" } as Entry], comesAfter],
+    ["what was asked before it was answered", [{ ...asking("q"), call: "b" } as Entry, approved], notDone],
+    ["what was asked before it was withdrawn", [{ ...asking("q"), call: "b" } as Entry, ended("b")], notDone],
+    ["it was withdrawn", [asking("q"), ended("a", { type: "failed", why: "no more" })], "This failed: no more"],
   ] as const satisfies readonly (readonly [string, readonly Entry[], string])[]) {
     test(name, () => assert.deepEqual(rendered([said("", ["a"]), ...since]).at(-1), `tool: a: ${gives}`));
   }

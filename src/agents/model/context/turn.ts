@@ -125,7 +125,10 @@ function saidMessages(said: Said, entries: readonly Entry[], scene: Scene): read
   return messages;
 }
 
-/** What is on record, or what is certain without it: only what was begun may have happened. */
+/**
+ * What is on record, or what is certain without it: only what was begun may have happened. Whoever ends a turn stores what
+ * became of its calls, so one that was asked about and has no answer still waits, and those behind it come after it.
+ */
 function resultOf(call: string, entries: readonly Entry[]): ToolResult {
   const about = entries.filter((entry) => "call" in entry && entry.call === call);
   const ended = about.find((entry) => entry.type === "tool-ended");
@@ -134,8 +137,9 @@ function resultOf(call: string, entries: readonly Entry[]): ToolResult {
   if (about.slice(at + 1).some(({ type }) => type === "tool-begun"))
     return { type: "unknown", why: "it was broken off while it ran" };
   const asked = about[at];
-  if (asked?.type === "call-asked" && !entries.some((entry) => isAnswerTo(entry, asked.question)))
-    return { type: "failed", why: notAllowed[asked.kind] };
+  const waiting = entries.find((entry) => entry.type === "call-asked" && isOpen(entry, entries));
+  if (asked?.type === "call-asked") return { type: "ok", output: isOpen(asked, entries) ? waits[asked.kind] : decided };
+  if (waiting !== undefined) return { type: "ok", output: comesAfter };
   // It was not begun, or it changes nothing by itself: such calls leave no mark when they begin.
   return {
     type: "failed",
@@ -143,14 +147,25 @@ function resultOf(call: string, entries: readonly Entry[]): ToolResult {
   };
 }
 
-const notAllowed: Readonly<Record<CallAsked["kind"], string>> = {
-  approval:
-    "it was not begun: the turn ended while it waited for the user's approval; it may be asked for again if it is still wanted",
-  question: "the turn ended before the user had answered",
+const waits: Readonly<Record<CallAsked["kind"], string>> = {
+  approval: "This is not done yet: it still waits for the user's approval; do not ask for it again.",
+  question: "There is no answer yet: this still waits for the user's answer; do not ask it again.",
 };
+const comesAfter =
+  "This is not done yet: it is done once the user has answered what is asked before it; do not ask for it again.";
+/** Its turn goes on behind others that run here, or was given up. */
+const decided =
+  "The user has answered what was asked about this, and nothing has come of it so far; do not do it again unless the user wants it.";
 
-function isAnswerTo(entry: Entry, question: string): boolean {
-  return entry.type === "answered" && entry.question === question;
+/** Whether the latest question about a call has no answer, and the call no result. */
+function isOpen({ call, question }: CallAsked, entries: readonly Entry[]): boolean {
+  const last = entries.findLast((entry) => entry.type === "call-asked" && entry.call === call);
+  return (
+    last?.type === "call-asked" &&
+    last.question === question &&
+    !entries.some((entry) => entry.type === "answered" && entry.question === question) &&
+    !entries.some((entry) => entry.type === "tool-ended" && entry.call === call)
+  );
 }
 
 function resultOutput(result: ToolResult, scene: Scene) {
