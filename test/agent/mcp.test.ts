@@ -32,8 +32,8 @@ test("hints decide the effect of a trusted server's tools alone", limit, async (
 });
 
 test("what a call gives: text, data, files, links, complaints; of strangers it is marked", limit, async (t) => {
-  const put = async (_content: unknown, as: { readonly name: string; readonly mime: string }) =>
-    ({ ...as, blob: "b1", bytes: 4 }) as const;
+  const put = async (_content: unknown, { name, mime }: { readonly name: string; readonly mime: string }) =>
+    ({ name, mime, blob: "b1", bytes: 4 }) as const;
   const known = stage(t, { trusted: true, blobs: { put } });
   const foreign = stage(t);
   assert.deepEqual(await known.call("own__echo", { text: "hi" }), { type: "ok", output: "you said hi" });

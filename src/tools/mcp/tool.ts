@@ -60,8 +60,8 @@ export function lazyTool(life: ServerLife, name: string, find: () => Tool | stri
     input: { type: "object" },
     timeoutMs: longestMs(life, made),
     async vet(input, context) {
-      const found = await looked(AbortSignal.timeout(made.pace.readyMs)).catch(() => null);
-      if (found !== null && "vet" in found && found.vet !== undefined) return found.vet(input, context);
+      const found = await looked(AbortSignal.timeout(made.pace.readyMs)).catch((error: unknown) => sentenceOf(error));
+      if (typeof found === "object" && "vet" in found && found.vet !== undefined) return found.vet(input, context);
       return judged({ life, name, ...unknown, effect: "once", made }, input, context);
     },
     async run(input, context) {
