@@ -428,6 +428,30 @@ describe("files", () => {
     });
   }
 
+  test("what came with the answer to a question is seen behind that answer", async (t) => {
+    const blobs = newBlobs(t);
+    const file = await blobs.put(png, { name: "dot.png", mime: "image/png" });
+    const asked = { call: "a", kind: "question", text: "Which one?", choices: [], bound: "", subject: null } as const;
+    const body = { kind: "text", text: "this one", files: [file] } as const;
+    const journal: readonly Entry[] = [
+      { type: "said", text: "", calls: [{ call: "a", tool: "ask", input: {} }], final: false },
+      { type: "call-asked", question: "q", ...asked },
+      { type: "answered", question: "q", choice: "this one" },
+      { type: "joined", message: anInbound("this one", { body }) },
+      { type: "tool-ended", call: "a", result: { type: "ok", output: "this one" } },
+    ];
+    const { fake, say } = await conversation(t, () => ({ text: "I see" }), { blobs, vision: true });
+    await say("hello", { journal });
+    const told = fake.requests[0]?.seen.messages.slice(-2);
+    assert.deepEqual(
+      told?.map(({ results, files }) => [results.length, files.length]),
+      [
+        [1, 0],
+        [0, 1],
+      ],
+    );
+  });
+
   test("a result of megabytes: the request holds its ends, and a file the whole", async (t) => {
     const blobs = newBlobs(t);
     const whole = `begin ${"line of output\n".repeat(200_000)} end`;

@@ -120,15 +120,20 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
   ): Promise<Plan> {
     const journal = await store.journalOf(turn.id);
     const by = choice === null ? {} : { by: `${inbound.sender} at ${formatAddress(inbound.from)}` };
-    const entry: Entry = { type: "answered", question, choice, ...by };
+    const entries: Entry[] = [{ type: "answered", question, choice, ...by }];
+    // The answer is words; what came with them reaches the agent as a message that joined.
+    if (inbound.body.kind === "text" && inbound.body.files.length > 0)
+      entries.push({ type: "joined", message: inbound });
     const before: Change[] = [
       inboxOf(inbound, turn.id),
       ...sessionOf(lane),
       ...wordsOf(inbound, lane, turn.id),
-      { put: "entry", turn: turn.id, n: journal.length, at: world.now(), entry },
+      ...entries.map((entry, i): Change => {
+        return { put: "entry", turn: turn.id, n: journal.length + i, at: world.now(), entry };
+      }),
       { drop: "timer", id: question },
     ];
-    return planTurn(lane, advanceTurn(turn, { type: "answered" }), false, before, [...journal, entry]);
+    return planTurn(lane, advanceTurn(turn, { type: "answered" }), false, before, [...journal, ...entries]);
   }
 
   async function planCommand(

@@ -100,6 +100,18 @@ describe("what is told of them", () => {
       "one | tool-call | tool-result | hurry | answer",
     ]);
     assert.deepEqual(told(three, {}, 10_000), ["one | answer", "hurry"]);
+    assert.deepEqual(told(three, { 1: journal("r", [joined]) }, 10), ["one | answer", "hurry"], "no room for the rest");
+    const short: readonly Entry[] = [joined, { type: "said", text: "answer", calls: [], final: true }];
+    assert.deepEqual(told(three, { 1: short }, 10_000), ["one | answer", "hurry"], "nothing was done in it");
+  });
+
+  test("so is an answer that came with files, which is a line of its own turn", () => {
+    const joined: Entry = { type: "joined", message: anInbound("this", { key: "k2" }) };
+    const three = lines("1 user one", "1 user this", "1 assistant answer");
+    assert.deepEqual(told(three, { 1: journal("r", [joined]) }, 10_000), [
+      "one | tool-call | tool-result | this | answer",
+    ]);
+    assert.deepEqual(told(three, {}, 10_000), ["one | this | answer"]);
   });
 
   test("a turn whose beginning is in the summary is told from there", () => {

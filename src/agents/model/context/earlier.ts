@@ -54,16 +54,18 @@ export function detailedFrom(count: number): number {
 
 export function earlierPieces(
   groups: readonly Group[],
-  journals: ReadonlyMap<TurnId, readonly Entry[]>,
+  journals: Journals,
   budget: number,
   scene: Scene,
 ): readonly EarlierPiece[] {
-  const joined = new Set([...journals.values()].flatMap(joinedKeys));
   // The ids of calls are made fresh in the order of the request, but which turns are told in full is decided from the end.
   const sizes = groups.map((group) => promptTokens(detailed(group, journals, { ...scene, ids: new Set() }) ?? []));
   let left = budget;
   let from = groups.length;
   while (from > 0 && left >= (sizes[from - 1] ?? 0)) left -= sizes[--from] ?? 0;
+  // A message that joined a turn is told there; where only the words of that turn are, it stands by itself.
+  const inFull = groups.filter((group, at) => at >= from && journalTold(group, journals) !== null);
+  const joined = new Set(inFull.flatMap((group) => joinedKeys(journalTold(group, journals) ?? [])));
   return groups.flatMap((group, at) => {
     const lines = group.lines.filter((line) => line.role !== "user" || !joined.has(line.key));
     const messages = (at >= from ? detailed(group, journals, scene) : null) ?? plain(lines, scene);
@@ -76,20 +78,25 @@ function joinedKeys(journal: readonly Entry[]): readonly string[] {
   return journal.flatMap((entry) => (entry.type === "joined" ? [entry.message.key] : []));
 }
 
-/** The words of the user, then the journal; null where there is none, or it says no more than the answer. */
-function detailed(
-  { turn, lines }: Group,
-  journals: ReadonlyMap<TurnId, readonly Entry[]>,
-  scene: Scene,
-): readonly Message[] | null {
+type Journals = ReadonlyMap<TurnId, readonly Entry[]>;
+
+/** Null where there is none, or it says no more than the answer. */
+function journalTold({ turn }: Group, journals: Journals): readonly Entry[] | null {
   const journal = turn === null ? undefined : journals.get(turn);
-  if (journal === undefined || !journal.some((entry) => entry.type === "said" && entry.calls.length > 0)) return null;
+  return journal?.some((entry) => entry.type === "said" && entry.calls.length > 0) ? journal : null;
+}
+
+/** The words of the user, then the journal. What joined is told in the journal, also where it was an answer. */
+function detailed(group: Group, journals: Journals, scene: Scene): readonly Message[] | null {
+  const journal = journalTold(group, journals);
+  if (journal === null) return null;
+  const joined = new Set(joinedKeys(journal));
   const compacted = journal.findLast((entry) => entry.type === "compacted");
   const from = compacted?.type === "compacted" ? compacted.entries : 0;
   const pieces = journalPieces(journal, from, null, scene);
   return [
     ...plain(
-      lines.filter(({ role }) => role === "user"),
+      group.lines.filter(({ role, key }) => role === "user" && !joined.has(key)),
       scene,
     ),
     ...pieces.flatMap(({ messages }) => messages),
