@@ -25,8 +25,8 @@ export function openScratch(home: string, now: () => number = Date.now): Scratch
       await utimes(folder, seconds, seconds);
       if (now() - tidiedAt >= tidyEveryMs) {
         tidiedAt = now();
-        // What could not be removed is tried again.
-        void tidyScratch(all, now()).catch(() => (tidiedAt = 0));
+        // It is done again later, so nothing is lost when it fails.
+        void Promise.allSettled([tidyScratch(all, now())]);
       }
       return realpath(folder);
     },
@@ -34,8 +34,12 @@ export function openScratch(home: string, now: () => number = Date.now): Scratch
 }
 
 export async function tidyScratch(all: string, now: number): Promise<void> {
-  for (const name of await readdir(all)) {
-    const folder = join(all, name);
-    if (now - (await stat(folder)).mtimeMs > keepMs) await rm(folder, { recursive: true, force: true });
-  }
+  const names = await readdir(all);
+  // One that a command has closed to us does not keep the others.
+  await Promise.allSettled(
+    names.map(async (name) => {
+      const folder = join(all, name);
+      if (now - (await stat(folder)).mtimeMs > keepMs) await rm(folder, { recursive: true, force: true });
+    }),
+  );
 }
