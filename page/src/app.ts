@@ -7,11 +7,12 @@ import { usage } from "./asked/used.ts";
 import { type ChatRow, chatOfHash, chatRows, hashOf, untitled } from "./chats.ts";
 import { type Conversation, conversation } from "./conversation.ts";
 import { type Attachments, attachments } from "./files/attachments.ts";
-import type { Client } from "./net/client.ts";
+import type { Client, Fetched } from "./net/client.ts";
 import type { FileRef, Listed } from "./net/wire.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { concernsPending, type Keep, newId } from "./pending.ts";
 import { cursorOf, type Feed, type FeedEvent, isWorking } from "./state.ts";
+import type { Steps } from "./steps/calls.ts";
 import { applyTheme, storedTheme, type Theme } from "./theme.ts";
 
 export type App = {
@@ -32,6 +33,8 @@ export type App = {
   /** The list of conversations, where there is no room for it beside the chat. */
   readonly drawer: Signal<boolean>;
   fileUrl(file: FileRef, show: boolean): string;
+  /** What was done in a turn. */
+  steps(turn: string): Promise<Fetched<Steps>>;
   go(chat: string): void;
   fresh(): void;
   setTheme(theme: Theme): void;
@@ -146,6 +149,11 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     theme,
     drawer,
     fileUrl: (file, show) => client.fileUrl(talk.chat.value, file, show),
+    async steps(turn) {
+      const answer = await client.steps(turn);
+      if (answer.type === "denied") deny();
+      return answer;
+    },
     go: (chat) => (win.location.hash = hashOf(chat)),
     fresh: () => app.go(newId(crypto)),
     setTheme(next) {

@@ -43,13 +43,28 @@ export function titleOf(text: string): string {
   const line = text
     .slice(0, 2_000)
     .split("\n")
-    .map((one) => one.replace(/^[#>*\-`\s]+/, "").trim())
+    .map((one) => withoutMarks(one))
     .find((one) => one !== "");
   if (line === undefined) return untitled;
   if (line.length <= titleMax) return line;
   const cut = line.slice(0, titleMax);
   const space = cut.lastIndexOf(" ");
   return `${(space > titleMax / 2 ? cut.slice(0, space) : cut).trimEnd()}…`;
+}
+
+/** Marks of markdown go, and of what was written for machines the brackets and quotes. */
+function withoutMarks(line: string): string {
+  const words = line
+    .replace(/^[#>*\-`\s]+/, "")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\*\*|~~|`+/g, "")
+    .replaceAll(/(^|\s)[*_]([^\s*_](?:[^*_]*[^\s*_])?)[*_](?=\W|$)/g, "$1$2");
+  if (!/[[{]\s*["{[]/.test(words)) return words.trim();
+  return words
+    .replaceAll(/["{}[\]]+/g, " ")
+    .replaceAll(/\s+([,:])/g, "$1")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 }
 
 export function chatOfHash(hash: string): string | null {

@@ -7,7 +7,8 @@ import type { Feed } from "./state.ts";
 export type Row =
   | { readonly type: "day"; readonly key: string; readonly at: number }
   | { readonly type: "restart"; readonly key: string }
-  | { readonly type: "message"; readonly key: string; readonly message: Message }
+  /** `ends`: it is the last that was said in its turn. */
+  | { readonly type: "message"; readonly key: string; readonly message: Message; readonly ends: boolean }
   | { readonly type: "unsent"; readonly key: string; readonly unsent: Unsent };
 
 /** `dayOf` names the day of a moment in the reader's own time zone. */
@@ -19,12 +20,14 @@ export function timelineRows(
 ): readonly Row[] {
   const rows: Row[] = [];
   const restarts = new Set(feed.restarts);
+  const last = new Map(feed.messages.map((one) => [one.turn, one.n]));
   let day = "";
   for (const message of feed.messages) {
     const today = dayOf(message.at);
     if (today !== day) rows.push({ type: "day", key: `day ${today}`, at: message.at });
     day = today;
-    rows.push({ type: "message", key: `m ${message.n}`, message });
+    const ends = message.turn !== undefined && last.get(message.turn) === message.n;
+    rows.push({ type: "message", key: `m ${message.n}`, message, ends });
     if (restarts.has(message.n)) rows.push({ type: "restart", key: `restart ${message.n}` });
   }
   for (const one of unsent) {

@@ -47,6 +47,8 @@ describe("agent", () => {
     assert.equal(await button(page, "Approve").getAttribute("aria-pressed"), "true");
     for (const name of ["Approve", "Always allow", "Deny"]) assert.ok(await button(page, name).isDisabled(), name);
     assert.equal((await card(page).boundingBox())?.height, before?.height, "nothing moves when it is answered");
+    await page.locator("article.given", { hasText: "Approved" }).waitFor();
+    assert.equal(await page.locator("article.user .bubble", { hasText: "approve" }).count(), 0, "nobody typed that");
     await shoot(page, "approval-approved");
 
     await say(page, "ask before you act");
@@ -165,6 +167,45 @@ describe("agent", () => {
     await shoot(page, "tools-running");
     await answer(page, "I ran one tool of each kind").waitFor();
     assert.equal(await page.locator(".tools").count(), 0);
+
+    const done = answer(page, "I ran one tool of each kind");
+    const steps = done.getByRole("button", { name: "Steps" });
+    await steps.focus();
+    await page.keyboard.press("Enter");
+    const list = done.getByRole("region", { name: "What was done" });
+    await list.locator("li", { hasText: /^✓stamp.* s$/ }).waitFor();
+    const button = done.getByRole("button", { name: /^\d calls$/ });
+    assert.equal(await button.getAttribute("aria-expanded"), "true");
+    assert.equal(await list.getAttribute("id"), await button.getAttribute("aria-controls"));
+    await shoot(page, "steps-open");
+    await page.keyboard.press("Enter");
+    assert.equal(await list.count(), 0);
+    assert.equal(await button.getAttribute("aria-expanded"), "false");
+  });
+
+  it("tells of a question that it was answered in other words", async (t) => {
+    const gateway = await startGateway(t);
+    const { page } = await enter(t, browser, gateway);
+    await say(page, "ask me");
+    await page.getByRole("button", { name: "coffee" }).waitFor();
+    await say(page, "a glass of milk");
+    await page.locator(".choices .standing", { hasText: "Answered" }).waitFor();
+    await shoot(page, "question-own-words");
+    await say(page, "ask me");
+    const coffee = page.getByRole("button", { name: "coffee" }).last();
+    await until(
+      () => coffee.isEnabled(),
+      (is) => is,
+      "it is asked again",
+    );
+    await coffee.click();
+    await answer(page, "You chose coffee").waitFor();
+    await until(
+      () => coffee.getAttribute("aria-pressed"),
+      (pressed) => pressed === "true",
+      "what was chosen shows",
+    );
+    assert.equal(await page.locator(".choices .standing", { hasText: "Answered" }).count(), 1);
   });
 
   it("stops what runs, by a button that is there only then", async (t) => {

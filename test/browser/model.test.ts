@@ -81,7 +81,7 @@ describe("model", () => {
     await answer(page, "The report.").getByTitle("Download report.md").waitFor();
     assert.equal(existsSync(join(stage.workspace, "build")), false);
     // Four steps: 4 × (600 × 2 + 400 × 0.5 + 50 × 10) millionths of a dollar.
-    await page.locator(".used", { hasText: "openai/fake-model · 4,200 tokens · $0.0076" }).waitFor();
+    await page.locator(".used", { hasText: "openai/fake-model · 4,200 tokens so far · $0.0076" }).waitFor();
     await shoot(page, "model-done");
     assert.deepEqual(faults, []);
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fetched } from "../net/client.ts";
 import type { Fate, Message } from "../net/wire.ts";
-import { cardText, fates, standingOf } from "./fates.ts";
+import { cardText, choiceStanding, fates, standingOf } from "./fates.ts";
+import { givenWords, pressedWords } from "./given.ts";
 import { usage, usedWords } from "./used.ts";
 
 function asking(n: number, id: string, approval = true): Message {
@@ -22,6 +23,7 @@ test("approvals are asked about until they are settled, each once", async () => 
     q1: { type: "got", value: { type: "answered", choice: "approve" } },
     q2: { type: "got", value: { type: "open" } },
     q3: { type: "later" },
+    plain: { type: "got", value: { type: "answered", choice: "in my own words" } },
   };
   const known = fates({
     fate: async (question) => {
@@ -31,9 +33,9 @@ test("approvals are asked about until they are settled, each once", async () => 
   });
   const messages = [asking(1, "q1"), asking(2, "q2"), asking(3, "q3"), asking(4, "plain", false)];
   await Promise.all([known.look(messages), known.look(messages)]);
-  assert.deepEqual(asked, ["q1", "q2", "q3"], "two looks at once are one");
+  assert.deepEqual(asked, ["q1", "q2", "q3", "plain"], "two looks at once are one");
   await known.look(messages);
-  assert.deepEqual(asked.slice(3), ["q2", "q3"]);
+  assert.deepEqual(asked.slice(4), ["q2", "q3"]);
   assert.deepEqual(known.known.value.get("q1"), { type: "answered", choice: "approve" });
   assert.equal(known.known.value.has("q3"), false);
 });
@@ -67,10 +69,10 @@ test("a card does without the line about commands, and loses nothing else", () =
 
 test("what was used, in a few words", () => {
   for (const [used, words] of [
-    [{ model: "a/x", tokens: 950, cost: 0 }, "a/x · 950 tokens · $0.00"],
-    [{ model: "a/x", tokens: 12_345, cost: 1_234 }, "a/x · 12k tokens · $0.0012"],
-    [{ model: "a/x", tokens: 2_500_000, cost: 3_210_000 }, "a/x · 2.5M tokens · $3.21"],
-    [{ model: "a/x", tokens: 5, cost: null }, "a/x · 5 tokens"],
+    [{ model: "a/x", tokens: 950, cost: 0 }, "a/x · 950 tokens so far · $0.00"],
+    [{ model: "a/x", tokens: 12_345, cost: 1_234 }, "a/x · 12k tokens so far · $0.0012"],
+    [{ model: "a/x", tokens: 2_500_000, cost: 3_210_000 }, "a/x · 2.5M tokens so far · $3.21"],
+    [{ model: "a/x", tokens: 5, cost: null }, "a/x · 5 tokens so far"],
     [{ model: "a/x", tokens: 0, cost: null }, "a/x"],
     [{ model: null, tokens: 0, cost: null }, ""],
   ] as const)
@@ -101,4 +103,45 @@ test("what was used belongs to the session that is shown, also when an answer is
   assert.equal(shown.workingAfter.value, 2);
   await shown.look([]);
   assert.equal(shown.words.value, "");
+});
+
+test("a question with choices tells that it was answered also when that was none of them", () => {
+  const choices = ["red", "blue"];
+  for (const [fate, given, newest, standing] of [
+    [undefined, undefined, true, [true, null, ""]],
+    [undefined, undefined, false, [false, null, ""]],
+    [{ type: "open" }, "red", true, [false, "red", ""]],
+    [{ type: "answered", choice: "blue" }, undefined, false, [false, "blue", ""]],
+    [{ type: "answered", choice: "some green" }, undefined, true, [false, null, "Answered"]],
+    [{ type: "expired" }, undefined, true, [false, null, "Nobody answered in time."]],
+    [{ type: "withdrawn", why: "stopped" }, undefined, false, [false, null, "No longer asked: stopped"]],
+  ] satisfies readonly (readonly [Fate | undefined, string | undefined, boolean, readonly unknown[]])[]) {
+    const { open, chosen, words } = choiceStanding(choices, fate, given, newest);
+    assert.deepEqual([open, chosen, words], standing, JSON.stringify(fate));
+  }
+});
+
+test("answers that were pressed are told as such, and what was typed otherwise stays what it is", () => {
+  const asked: Message = {
+    ...asking(1, "q1"),
+    turn: "t1",
+    question: { id: "q1", choices: ["approve", "deny"], approval: true },
+  };
+  const plain: Message = { ...asking(2, "q2", false), turn: "t2" };
+  for (const [text, turn, words] of [
+    ["approve", "t1", "Approved"],
+    ["deny", "t1", "Denied"],
+    ["deny: not today", "t1", "Denied: not today"],
+    ["always", "t1", null],
+    ["approve: all", "t1", null],
+    ["approve", "t3", null],
+    ["approve", "t2", null],
+    ["/approve", "t1", null],
+    ["constructor", "t1", null],
+  ] as const) {
+    const message: Message = { n: 3, key: "k", role: "user", text, at: 3, turn };
+    assert.equal(givenWords(message, [asked, plain, message]), words, `${text} ${turn}`);
+  }
+  assert.equal(pressedWords("q1", "approve", [asked, plain]), "Approved");
+  assert.equal(pressedWords("q2", "approve", [asked, plain]), null);
 });

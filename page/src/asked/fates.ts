@@ -1,4 +1,4 @@
-// What became of the approvals in the open conversation, asked of the gateway: they may have been answered in a terminal,
+// What became of the questions in the open conversation, asked of the gateway: they may have been answered in a terminal,
 // by another tab, or by nobody in time. What is settled is asked once.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
@@ -30,10 +30,10 @@ export function fates(client: Pick<Client, "fate">): Fates {
   };
 }
 
-/** Approvals whose end is not known. Pure. */
+/** Questions whose end is not known. Pure. */
 export function unsettled(messages: readonly Message[], known: ReadonlyMap<string, Fate>): readonly string[] {
   return messages.flatMap(({ question }) =>
-    question?.approval === true && (known.get(question.id)?.type ?? "open") === "open" ? [question.id] : [],
+    question !== undefined && (known.get(question.id)?.type ?? "open") === "open" ? [question.id] : [],
   );
 }
 
@@ -62,6 +62,25 @@ export function standingOf(fate: Fate | undefined, given: string | undefined): S
     chosen: choice,
     words: `${said ?? `Answered: ${fate.choice}`}${more === "" ? "" : ` ${more}`}`,
   };
+}
+
+/**
+ * How a question with choices stands, which may be answered in other words too. Until the gateway has told, one that is
+ * no longer the `newest` counts as closed. Pure.
+ */
+export function choiceStanding(
+  choices: readonly string[],
+  fate: Fate | undefined,
+  given: string | undefined,
+  newest: boolean,
+): Standing {
+  if (fate === undefined || fate.type === "open")
+    return { open: given === undefined && newest, chosen: given ?? null, words: "" };
+  if (fate.type === "expired") return { open: false, chosen: null, words: "Nobody answered in time." };
+  if (fate.type === "withdrawn")
+    return { open: false, chosen: null, words: `No longer asked${fate.why === "" ? "." : `: ${fate.why}`}` };
+  const chosen = choices.find((one) => one === fate.choice) ?? null;
+  return { open: false, chosen, words: chosen === null ? "Answered" : "" };
 }
 
 /** Without the line that tells how to answer where there are no buttons. Pure. */

@@ -36,7 +36,7 @@ export function usage(client: Pick<Client, "used">): Usage {
 /** Nothing where no model was asked and none was chosen. Pure. */
 export function usedWords({ model, tokens, cost }: Omit<Used, "working">): string {
   const money = cost === null ? "" : `$${(cost / 1e6).toFixed(cost >= 1e6 || cost === 0 ? 2 : 4)}`;
-  const parts = [model ?? "", tokens === 0 ? "" : `${countOf(tokens)} tokens`, tokens === 0 ? "" : money];
+  const parts = [model ?? "", tokens === 0 ? "" : `${countOf(tokens)} tokens so far`, tokens === 0 ? "" : money];
   return parts.filter((one) => one !== "").join(" · ");
 }
 

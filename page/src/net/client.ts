@@ -2,6 +2,7 @@
 // Never throws for what the gateway or the network did. Addresses are relative, so a proxy may put the page anywhere.
 
 import type { Pending } from "../pending.ts";
+import { readSteps, type Steps } from "../steps/calls.ts";
 import { type Uploaded, uploadTo } from "./upload.ts";
 import {
   type Fate,
@@ -37,6 +38,7 @@ export type Client = {
   eventsUrl(chat: string, after: number | null): string;
   fate(question: string): Promise<Fetched<Fate>>;
   used(session: string): Promise<Fetched<Used>>;
+  steps(turn: string): Promise<Fetched<Steps>>;
   /** `progress` gets the part that is gone, from 0 to 1. */
   upload(chat: string, file: File, progress: (part: number) => void, signal: AbortSignal): Promise<Uploaded>;
   /** Where a file is; `show` for a picture in its place. */
@@ -54,6 +56,7 @@ export function client(platform: string): Client {
     post: (message) => post(`${at(message.chat)}/messages`, bodyOf(message)),
     fate: (question) => get(`api/questions/${encodeURIComponent(question)}`, readFate),
     used: (session) => get(`api/sessions/${encodeURIComponent(session)}?limit=1`, readUsed),
+    steps: (turn) => get(`api/turns/${encodeURIComponent(turn)}`, readSteps),
     upload: (chat, file, progress, signal) =>
       uploadTo(`${at(chat)}/files?${new URLSearchParams({ name: file.name })}`, file, progress, signal),
     fileUrl(chat, { name, mime, blob }, show) {

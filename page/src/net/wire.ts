@@ -9,6 +9,8 @@ export type Message = {
   readonly text: string;
   readonly at: number;
   readonly session?: string;
+  /** The one that it began, joined, answered or was said in. */
+  readonly turn?: string;
   readonly question?: Question;
   readonly files?: readonly FileRef[];
 };
@@ -56,7 +58,7 @@ type Fields = { readonly [name: string]: unknown };
 
 export function readMessage(value: unknown): Message | null {
   if (!isFields(value)) return null;
-  const { n, key, role, text, at, question, session } = value;
+  const { n, key, role, text, at, question, session, turn } = value;
   if (typeof n !== "number" || typeof key !== "string" || typeof text !== "string" || typeof at !== "number")
     return null;
   if (role !== "user" && role !== "assistant" && role !== "notice") return null;
@@ -69,6 +71,7 @@ export function readMessage(value: unknown): Message | null {
     text,
     at,
     ...(typeof session === "string" ? { session } : {}),
+    ...(typeof turn === "string" ? { turn } : {}),
     ...(asked === null ? {} : { question: asked }),
     ...(files.length === 0 ? {} : { files }),
   };

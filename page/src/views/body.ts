@@ -48,15 +48,28 @@ export function Growing({ text }: { readonly text: string }): ComponentChild {
     "div",
     { class: "body" },
     isLong ? plain(`…${words.slice(-4_000)}`) : words !== "" && h(Pieces, { text: words, formatted: true }),
-    tools.length > 0 && h("ul", { class: "tools", "aria-label": "What is done" }, tools.map(toolLine)),
+    tools.length > 0 &&
+      h(
+        "ul",
+        { class: "tools", "aria-label": "What is done" },
+        tools.map((one) => toolLine(one)),
+      ),
   );
 }
 
-function toolLine({ mark, name, input, told }: ToolLine): ComponentChild {
+/** One quiet line; `more` stands at its end. What has ended steps back. */
+export function toolLine({ mark, name, input, told }: ToolLine, more = ""): ComponentChild {
   return h(
     "li",
-    {},
-    h("code", {}, mark === "" ? "" : `${mark} `, h("b", {}, name), input === "" ? "" : ` ${input}`),
+    { class: mark === "" ? "" : mark === "✗" ? "ended failed" : "ended" },
+    h(
+      "code",
+      { title: input === "" ? undefined : input },
+      h("span", { class: "how" }, mark === "" ? "…" : mark),
+      name !== "" && h("b", {}, name),
+      input === "" ? "" : ` ${input}`,
+    ),
+    more !== "" && h("span", { class: "took" }, more),
     told !== "" && h("code", { class: "told" }, told),
   );
 }

@@ -4,10 +4,12 @@ import { type ComponentChild, h } from "preact";
 import { useMemo } from "preact/hooks";
 import type { App } from "../app.ts";
 import { ApprovalCard } from "../asked/card.ts";
-import { standingOf } from "../asked/fates.ts";
+import { choiceStanding, standingOf } from "../asked/fates.ts";
+import { pressedWords } from "../asked/given.ts";
 import { FilesView } from "../files/views.ts";
 import type { Message } from "../net/wire.ts";
 import type { Unsent } from "../outgoing.ts";
+import { Ending } from "../steps/view.ts";
 import { Body } from "./body.ts";
 import { CopyButton } from "./code.ts";
 import { check, clock } from "./icons.ts";
@@ -16,17 +18,17 @@ import { fullTime, timeOfDay } from "./words.ts";
 type MessageProps = {
   readonly app: App;
   readonly message: Message;
-  /** Its question still wants an answer. */
-  readonly open: boolean;
-  /** What was chosen, where that is known. */
-  readonly chosen: string | null;
+  /** Nothing is said in its turn after it. */
+  readonly ends: boolean;
+  /** Its question is the one that whatever is said next will answer. */
+  readonly newest: boolean;
 };
 
-export function MessageView({ app, message, open, chosen }: MessageProps): ComponentChild {
-  return useMemo(() => draw({ app, message, open, chosen }), [app, message, open, chosen]);
+export function MessageView({ app, message, ends, newest }: MessageProps): ComponentChild {
+  return useMemo(() => draw({ app, message, ends, newest }), [app, message, ends, newest]);
 }
 
-function draw({ app, message, open, chosen }: MessageProps): ComponentChild {
+function draw({ app, message, ends, newest }: MessageProps): ComponentChild {
   const { role, text, question, files } = message;
   const who = { user: "You", assistant: "Everturn", notice: "Notice" }[role];
   return h(
@@ -36,14 +38,32 @@ function draw({ app, message, open, chosen }: MessageProps): ComponentChild {
       ? h(Approval, { app, text, question })
       : text !== "" && h("div", { class: "bubble" }, h(Body, { text, formatted: role !== "user" })),
     files !== undefined && h(FilesView, { app, files }),
-    question?.approval === false && h(Choices, { app, question, open, chosen }),
-    h(
-      "footer",
-      {},
-      h("time", { dateTime: new Date(message.at).toISOString(), title: fullTime(message.at) }, timeOfDay(message.at)),
-      role === "user" && h("span", { class: "state stored", title: "Stored by the gateway" }, check(), sr("Stored")),
-      role === "assistant" && h(CopyButton, { text, label: "Copy this answer" }),
-    ),
+    question?.approval === false && h(Choices, { app, question, newest }),
+    footerOf(app, message, ends && question === undefined),
+  );
+}
+
+function footerOf(app: App, { role, text, at, turn }: Message, ends: boolean): ComponentChild {
+  const parts = [
+    time(at),
+    role === "user" && h("span", { class: "state stored", title: "Stored by the gateway" }, check(), sr("Stored")),
+    role === "assistant" && h(CopyButton, { text, label: "Copy this answer" }),
+  ];
+  if (role !== "assistant" || !ends || turn === undefined) return h("footer", {}, parts);
+  return h(Ending, { app, turn, children: parts });
+}
+
+function time(at: number): ComponentChild {
+  return h("time", { dateTime: new Date(at).toISOString(), title: fullTime(at) }, timeOfDay(at));
+}
+
+/** An answer that was pressed: the card above says what it was about. */
+export function GivenView({ words, at }: { readonly words: string; readonly at: number }): ComponentChild {
+  return h(
+    "article",
+    { class: "message user given", "aria-label": "You" },
+    h("p", {}, check(), h("span", {}, words)),
+    h("footer", {}, time(at)),
   );
 }
 
@@ -53,11 +73,17 @@ function Approval({ app, text, question }: Pick<ChoicesProps, "app" | "question"
   return h(ApprovalCard, { app, text, question, standing: standingOf(app.fates.known.value.get(question.id), given) });
 }
 
-type ChoicesProps = Pick<MessageProps, "app" | "open" | "chosen"> & {
-  readonly question: NonNullable<Message["question"]>;
-};
+type ChoicesProps = Pick<MessageProps, "app" | "newest"> & { readonly question: NonNullable<Message["question"]> };
 
-function Choices({ app, question, open, chosen }: ChoicesProps): ComponentChild {
+/** Like an approval it reads the signals itself. */
+function Choices({ app, question, newest }: ChoicesProps): ComponentChild {
+  const given = app.out.unsent.value.find((one) => one.message.answer?.question === question.id)?.message.text;
+  const { open, chosen, words } = choiceStanding(
+    question.choices,
+    app.fates.known.value.get(question.id),
+    given,
+    newest,
+  );
   return h(
     "div",
     { class: "choices", role: "group", "aria-label": open ? "Choose an answer" : "Answered" },
@@ -75,6 +101,7 @@ function Choices({ app, question, open, chosen }: ChoicesProps): ComponentChild 
         choice,
       ),
     ),
+    h("span", { class: "standing", role: "status" }, words),
   );
 }
 
@@ -83,6 +110,8 @@ type UnsentProps = { readonly app: App; readonly unsent: Unsent; readonly away: 
 /** A message that is on its way. It is drawn where it will stand. */
 export function UnsentView({ app, unsent, away }: UnsentProps): ComponentChild {
   const { message, state } = unsent;
+  const { answer } = message;
+  const pressed = answer && pressedWords(answer.question, answer.choice, app.talk.feed.value.messages);
   const [icon, words, kind]: [ComponentChild, string, string] =
     state === "stored"
       ? [check(), "Stored", "stored"]
@@ -91,8 +120,9 @@ export function UnsentView({ app, unsent, away }: UnsentProps): ComponentChild {
         : [clock(), "Waiting…", "soon"];
   return h(
     "article",
-    { class: `message user unsent ${state}`, "aria-label": "You" },
-    message.text !== "" && h("div", { class: "bubble" }, h(Body, { text: message.text, formatted: false })),
+    { class: `message user unsent ${state}${pressed ? " given" : ""}`, "aria-label": "You" },
+    pressed && h("p", {}, check(), h("span", {}, pressed)),
+    !pressed && message.text !== "" && h("div", { class: "bubble" }, h(Body, { text: message.text, formatted: false })),
     message.files !== undefined && h(FilesView, { app, files: message.files }),
     h("footer", {}, h("span", { class: `state ${kind}` }, icon, h("span", {}, words))),
   );

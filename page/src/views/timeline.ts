@@ -4,11 +4,12 @@
 import { type ComponentChild, h, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
+import { givenWords } from "../asked/given.ts";
 import { type Row, timelineRows } from "../rows.ts";
 import { openQuestion } from "../state.ts";
 import { Growing } from "./body.ts";
 import { arrowDown, turn } from "./icons.ts";
-import { MessageView, sr, UnsentView } from "./message.ts";
+import { GivenView, MessageView, sr, UnsentView } from "./message.ts";
 import { Welcome } from "./welcome.ts";
 import { dayName, dayOf } from "./words.ts";
 
@@ -60,14 +61,12 @@ function RowView({ row, app }: { readonly row: Row; readonly app: App }): Compon
     case "unsent":
       return h(UnsentView, { app, unsent: row.unsent, away: app.talk.link.value.phase === "away" });
     case "message": {
-      const { message } = row;
+      const { message, ends } = row;
       const { messages } = app.talk.feed.value;
-      if (message.question === undefined) return h(MessageView, { app, message, open: false, chosen: null });
-      const { id, choices } = message.question;
-      const given = app.out.unsent.value.find((one) => one.message.answer?.question === id)?.message.text;
-      const said = messages.find((one) => one.n > message.n && one.role === "user" && !one.text.startsWith("/"))?.text;
-      const chosen = choices.find((one) => one === (given ?? said)) ?? null;
-      return h(MessageView, { app, message, open: given === undefined && openQuestion(messages) === id, chosen });
+      const words = givenWords(message, messages);
+      if (words !== null) return h(GivenView, { words, at: message.at });
+      const newest = message.question !== undefined && openQuestion(messages) === message.question.id;
+      return h(MessageView, { app, message, ends, newest });
     }
   }
 }
