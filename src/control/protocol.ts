@@ -9,6 +9,7 @@ import type { GatewayEvent, GatewayState, GatewayStatus } from "../ports/gateway
 import type { FileRef, Message, Question } from "../core/message.ts";
 import type { Boot } from "../core/recovery.ts";
 import type { ItemState } from "../core/outbox.ts";
+import type { Trouble } from "../core/running/patience.ts";
 import type { Outcome, TurnState } from "../core/turn.ts";
 
 export type ErrorReply = { readonly error: { readonly code: string; readonly message: string } };
@@ -62,6 +63,8 @@ export type TurnView = {
   readonly acceptedAt: number;
   /** When the present state began, where that is on record. */
   readonly since: number | null;
+  /** Why it does not go on though it runs, and when it is tried again; null while all is well. */
+  readonly trouble: Trouble | null;
   readonly text: string;
 };
 

@@ -49,7 +49,7 @@ export function toSession(session: Session | SessionLine): SessionView {
   };
 }
 
-export function toTurn(turn: Turn): TurnView {
+export function toTurn(turn: Turn, running: GatewayStatus["running"]): TurnView {
   const { id, session, now, attempt, acceptedAt } = turn;
   const done = now.state === "done" ? now : null;
   return {
@@ -61,6 +61,7 @@ export function toTurn(turn: Turn): TurnView {
     attempt,
     acceptedAt,
     since: sinceWhen(now),
+    trouble: running.find((one) => one.turn === id)?.trouble ?? null,
     text: textOf(turn.input.body),
   };
 }

@@ -156,11 +156,12 @@ export function gateway(options: GatewayOptions): Gateway {
       safeMode: life.life().phase === "safe",
       startedAt: boot.startedAt,
       boot: boot.id,
-      running: rows.running().map(({ turn, steps }) => ({
+      running: rows.running().map(({ turn, steps, trouble }) => ({
         turn: turn.id,
         session: turn.session,
         startedAt: turn.now.state === "running" ? turn.now.startedAt : turn.acceptedAt,
         steps,
+        trouble,
       })),
       platforms: wires.status(),
       recovered: beginning.recovered(),

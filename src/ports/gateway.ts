@@ -4,6 +4,7 @@ import type { Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import type { Address } from "../core/message.ts";
 import type { Phase, StopBy, StopClass } from "../core/recovery.ts";
+import type { Trouble } from "../core/running/patience.ts";
 import type { Outcome } from "../core/turn.ts";
 import type { ItemState } from "../core/outbox.ts";
 
@@ -82,6 +83,8 @@ export type GatewayStatus = {
     readonly session: SessionId;
     readonly startedAt: Instant;
     readonly steps: number;
+    /** Why it does not go on at present, for example because its model cannot be reached; null while all is well. */
+    readonly trouble: Trouble | null;
   }[];
   readonly platforms: readonly PlatformStatus[];
   /** What the boot took over from dead ones. */

@@ -68,12 +68,21 @@ test("an outage of ten minutes is waited for: never sooner than wanted, and the 
       },
     ],
   );
-  await on.start({ agent, platforms: { chat: { drafts } } });
+  const { gateway } = await on.start({ agent, platforms: { chat: { drafts } } });
   await on.say("go");
   await on.pass(500);
   assert.match(drafts.at(-1) ?? "", /^\(The model is overloaded\. I try again at \d\d:\d\d:\d\d UTC\.\)$/);
+  const [trouble] = gateway.status().running.map((one) => one.trouble);
+  assert.equal(trouble?.why, "The model is overloaded.");
+  assert.ok(trouble.until >= on.clock.now() + 19_000, "it says when it is tried again");
+  await on.say("/status");
   await untilSeen(on, 1);
-  assert.deepEqual(texts(on), ["back"]);
+  assert.match(
+    texts(on)[0] ?? "",
+    /finished 0 steps\. I cannot go on at the moment: The model is overloaded\. I try again at \S+ UTC\. Nothing waits\.$/,
+  );
+  await untilSeen(on, 2);
+  assert.deepEqual(texts(on).slice(1), ["back"]);
   const pauses = asked.slice(1).map((at, i) => at - (asked[i] ?? 0));
   assert.ok(pauses.length >= 5 && pauses.every((ms) => ms >= 20_000), pauses.join());
 });

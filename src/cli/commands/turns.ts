@@ -1,6 +1,7 @@
 // `everturn turns`: list, show, cancel, retry.
 
 import type { DoneReply, ItemView, RetryReply, TurnReply, TurnView, TurnsReply } from "../../control/protocol.ts";
+import { troubleText } from "../../core/running/patience.ts";
 import { type Context, queryOf, reachGateway, show as print } from "../context.ts";
 import { spentText } from "../agent/spent.ts";
 import { describeEntry, describeItem } from "../life.ts";
@@ -42,6 +43,7 @@ function lifeText(context: Context, { turn, session, used, entries, items }: Tur
       ["session", `${turn.session}${session === null ? "" : ` at ${session.address}`}`],
       ["state", `${stateText(turn)}${turn.since === null ? "" : ` since ${when(turn.since, now)}`}`],
       ...(turn.why === null ? [] : ([["why", turn.why]] as const)),
+      ...(turn.trouble === null ? [] : ([["trouble", oneLine(troubleText(turn.trouble))]] as const)),
       ["started", turn.attempt === 1 ? "once" : `${turn.attempt} times`],
       ["message", oneLine(turn.text)],
       ...(spent === null ? [] : ([["used", spent]] as const)),
@@ -84,7 +86,7 @@ function line(context: Context, at: number, start: number, what: string, detail:
 }
 
 function stateText(turn: TurnView): string {
-  return turn.outcome ?? turn.state;
+  return turn.outcome ?? (turn.trouble === null ? turn.state : `${turn.state}, in trouble`);
 }
 
 function idOf(context: Context): string {

@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { Fault } from "../../core/fault.ts";
+import { troubleText } from "../../core/running/patience.ts";
 import type { StatusReply } from "../../control/protocol.ts";
 import { checkLines } from "../commands/doctor.ts";
 import { type Told, checks, examine } from "../doctor/checks.ts";
@@ -90,7 +91,10 @@ function toText(context: Context, status: StatusReply & { readonly link: string 
   if (status.draining !== null) return `${lines}\n\n${progressLines(progressOf(status, now)).join("\n")}`;
   if (status.running.length === 0) return lines;
   const rows = status.running.map((one) => [one.turn, one.session, String(one.steps), when(one.startedAt, now)]);
-  return `${lines}\n\n${table(["TURN", "SESSION", "STEPS", "STARTED"], rows, output)}`;
+  const troubles = status.running.flatMap(({ turn, trouble }) =>
+    trouble === null ? [] : [`Turn ${turn} does not go on: ${oneLine(troubleText(trouble))}`],
+  );
+  return [`${lines}\n`, table(["TURN", "SESSION", "STEPS", "STARTED"], rows, output), ...troubles].join("\n");
 }
 
 function stateText({ output }: Context, { state, reason, safeMode }: StatusReply): string {

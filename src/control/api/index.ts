@@ -6,6 +6,7 @@ import type { ItemId, SessionId, TurnId } from "../../core/ids.ts";
 import { Fault } from "../../core/fault.ts";
 import { limits } from "../../core/limits.ts";
 import { formatAddress, parseAddress } from "../../core/message.ts";
+import type { Turn } from "../../core/turn.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { Archive, ItemFilter, Store, TurnFilter } from "../../ports/store.ts";
 import { eventStream } from "./events.ts";
@@ -24,6 +25,7 @@ import type {
   SessionsReply,
   StatusReply,
   TurnReply,
+  TurnView,
   TurnsReply,
 } from "../protocol.ts";
 import { toUsed, usedIn } from "./used.ts";
@@ -64,6 +66,7 @@ export function api(parts: ApiParts): (request: Request) => Response | Promise<R
 }
 
 function addReads(app: Hono, { gateway, store, archive, now, facts, draining, closing }: ApiParts): void {
+  const viewOf = (turn: Turn): TurnView => toTurn(turn, gateway.status().running);
   app.get("/status", async (c) =>
     c.json({
       ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
@@ -94,7 +97,7 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, draining, cl
       session: toSession(session),
       used: toUsed(used),
       messages,
-      turns: turns.map(toTurn),
+      turns: turns.map(viewOf),
     } satisfies SessionReply);
   });
   app.get("/sessions/:id/messages", async (c) => {
@@ -108,7 +111,7 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, draining, cl
     const session = c.req.query("session") as SessionId | undefined;
     const limit = limitOf(c.req.query("limit"), 50);
     const filter: TurnFilter = { limit, ...(state ? { state } : {}), ...(session ? { session } : {}) };
-    return c.json({ turns: (await archive.turns(filter)).map(toTurn) } satisfies TurnsReply);
+    return c.json({ turns: (await archive.turns(filter)).map(viewOf) } satisfies TurnsReply);
   });
   app.get("/turns/:id", async (c) => {
     const turn = await turnOf(store, c.req.param("id"));
@@ -119,7 +122,7 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, draining, cl
     ]);
     const shown = session === null ? null : toSession(session);
     const used = usedIn(entries);
-    return c.json({ turn: toTurn(turn), session: shown, used, entries, items: items.map(toItem) } satisfies TurnReply);
+    return c.json({ turn: viewOf(turn), session: shown, used, entries, items: items.map(toItem) } satisfies TurnReply);
   });
   app.get("/outbox", async (c) => {
     const state = oneOf(itemStates, c.req.query("state"), "state");

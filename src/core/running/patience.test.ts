@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { at } from "../../testing/samples.ts";
 import { table } from "../../testing/table.ts";
 import type { Instant } from "../ids.ts";
-import { type Failure, type Patience, type Row, decideRetry, waitingText } from "./patience.ts";
+import { type Failure, type Patience, type Row, decideRetry, troubleText } from "./patience.ts";
 
 const later: Failure = { retry: "later", why: "overloaded" };
 const soon: Failure = { retry: "soon", why: "two of its calls have the same id" };
@@ -88,9 +88,13 @@ table(
   ({ row, failure, now, gives }) => assert.deepEqual(decideRetry(row, failure, now, 0), gives),
 );
 
-test("meanwhile the preview says why, and until when", () => {
-  assert.equal(
-    waitingText("The model is overloaded.", at(5_000)),
-    "(The model is overloaded. I try again at 08:00:05 UTC.)",
-  );
-});
+for (const [why, told] of [
+  ["The model is overloaded.", "The model is overloaded."],
+  ["the model is overloaded", "the model is overloaded."],
+  ["Nobody answers. Is a server running there?", "Nobody answers. Is a server running there?"],
+  ["It says: wait!\n", "It says: wait!"],
+  ["It said more than fits …", "It said more than fits …"],
+] as const) {
+  test(`meanwhile it is told why, and until when: ${JSON.stringify(why)}`, () =>
+    assert.equal(troubleText({ why, until: at(5_000) }), `${told} I try again at 08:00:05 UTC.`));
+}

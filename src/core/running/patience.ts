@@ -39,7 +39,11 @@ function triedText({ count, since }: Row, { afterMs }: Failure, at: Instant, now
     : tried;
 }
 
-/** What the preview says meanwhile. */
-export function waitingText(why: string, at: Instant): string {
-  return `(${why.replace(/\.$/, "")}. I try again at ${new Date(at).toISOString().slice(11, 19)} UTC.)`;
+/** Why a turn does not go on at present, and until when. */
+export type Trouble = { readonly why: string; readonly until: Instant };
+
+/** What is said of it meanwhile. */
+export function troubleText({ why, until }: Trouble): string {
+  const told = /[.?!…]$/.test(why.trim()) ? why.trim() : `${why.trim()}.`;
+  return `${told} I try again at ${new Date(until).toISOString().slice(11, 19)} UTC.`;
 }

@@ -5,6 +5,7 @@ import { fateText } from "../../core/asked/late.ts";
 import type { Instant } from "../../core/ids.ts";
 import { type Inbound, formatAddress } from "../../core/message.ts";
 import { type Route, commands } from "../../core/route.ts";
+import { troubleText } from "../../core/running/patience.ts";
 import { lookUp } from "../asked/fate.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
@@ -102,5 +103,6 @@ async function statusText(parts: Parts, lanes: Lanes, lane: Lane): Promise<strin
   const { now } = running.turn;
   const seconds = now.state === "running" ? Math.round((parts.world.now() - now.startedAt) / 1000) : 0;
   const steps = `${running.steps} ${running.steps === 1 ? "step" : "steps"}`;
-  return [`I have been working for ${seconds} s and finished ${steps}.`, ...waits].join(" ");
+  const trouble = running.trouble === null ? [] : [`I cannot go on at the moment: ${troubleText(running.trouble)}`];
+  return [`I have been working for ${seconds} s and finished ${steps}.`, ...trouble, ...waits].join(" ");
 }

@@ -17,6 +17,7 @@ export function runIn(lane: Lane, turn: Turn, joins: number, onResult: () => voi
     steps: 0,
     join: joins,
     hasResult: false,
+    trouble: null,
     progressed() {
       running.hasResult = true;
       onResult();

@@ -7,7 +7,7 @@ import type { Change } from "../../core/change.ts";
 import { unreachable } from "../../core/ids.ts";
 import type { Compacted, Entry, Said } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
-import { type Failure, type Row, decideRetry, waitingText } from "../../core/running/patience.ts";
+import { type Failure, type Row, type Trouble, decideRetry, troubleText } from "../../core/running/patience.ts";
 import type { Session } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { unmark } from "../marks.ts";
@@ -33,6 +33,8 @@ export type Running = {
   join: number;
   /** Whether this run has a result; `progressed` is called at each. */
   hasResult: boolean;
+  /** Its step failed, and it waits to try it again; null while it goes on. */
+  trouble: Trouble | null;
   readonly progressed: () => void;
 };
 
@@ -179,8 +181,10 @@ function turnRun(
     failed = next.row;
     const { count: failures } = failed;
     world.log("warn", "the agent failed a step", { turn: running.turn.id, why: failure.why, failures });
-    preview.show(waitingText(failure.why, next.at));
+    running.trouble = { why: failure.why, until: next.at };
+    preview.show(`(${troubleText(running.trouble)})`);
     await world.sleep(next.at, signal);
+    running.trouble = null;
     return true;
   }
 
