@@ -247,7 +247,12 @@ describe("agent", () => {
     await button(page, "Approve").focus();
     await page.keyboard.press("Enter");
     await standing(page, "Approved, this once.");
+    const done = answer(page, "Done: the letter is posted.");
+    await done.getByRole("button", { name: "Steps" }).focus();
+    await page.keyboard.press("Space");
+    await done.locator(".tools li", { hasText: "post_letter" }).waitFor();
     await shoot(page, "narrow-dark-approved");
+    assert.ok(Number(await page.evaluate("document.documentElement.scrollWidth")) <= 360);
   });
 });
 

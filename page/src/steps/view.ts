@@ -9,13 +9,14 @@ import { spanOf, type Steps, stepsLabel } from "./calls.ts";
 type EndingProps = {
   readonly app: App;
   readonly turn: string;
-  /** What stands before the button. */
-  readonly children: ComponentChild;
+  /** What stands beside its button. */
+  readonly before: ComponentChild;
+  readonly after: ComponentChild;
 };
 
 type Loaded = Steps | "loading" | "failed";
 
-export function Ending({ app, turn, children }: EndingProps): ComponentChild {
+export function Ending({ app, turn, before, after }: EndingProps): ComponentChild {
   const id = useId();
   const [open, setOpen] = useState(false);
   const [loaded, setLoaded] = useState<Loaded | null>(null);
@@ -35,7 +36,7 @@ export function Ending({ app, turn, children }: EndingProps): ComponentChild {
     h(
       "footer",
       {},
-      children,
+      before,
       h(
         "button",
         {
@@ -48,6 +49,7 @@ export function Ending({ app, turn, children }: EndingProps): ComponentChild {
         },
         isSteps(loaded) ? stepsLabel(loaded) : "Steps",
       ),
+      after,
     ),
     open && h("div", { class: "body steps", id, role: "region", "aria-label": "What was done" }, h(List, { loaded })),
   );

@@ -44,13 +44,11 @@ function draw({ app, message, ends, newest }: MessageProps): ComponentChild {
 }
 
 function footerOf(app: App, { role, text, at, turn }: Message, ends: boolean): ComponentChild {
-  const parts = [
-    time(at),
-    role === "user" && h("span", { class: "state stored", title: "Stored by the gateway" }, check(), sr("Stored")),
-    role === "assistant" && h(CopyButton, { text, label: "Copy this answer" }),
-  ];
-  if (role !== "assistant" || !ends || turn === undefined) return h("footer", {}, parts);
-  return h(Ending, { app, turn, children: parts });
+  const stored = h("span", { class: "state stored", title: "Stored by the gateway" }, check(), sr("Stored"));
+  if (role !== "assistant") return h("footer", {}, time(at), role === "user" && stored);
+  const copy = h(CopyButton, { text, label: "Copy this answer" });
+  if (!ends || turn === undefined) return h("footer", {}, time(at), copy);
+  return h(Ending, { app, turn, before: time(at), after: copy });
 }
 
 function time(at: number): ComponentChild {
