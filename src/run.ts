@@ -13,7 +13,8 @@ import { type Claim, prepareHome, takeHome } from "./home.ts";
 import { patienceFor } from "./host/ending.ts";
 import { readStateFile } from "./host/identity.ts";
 import { supervisorOf } from "./host/supervised.ts";
-import { openHandover, tellPredecessor, watchPredecessor } from "./run/handover.ts";
+import { tellPredecessor, watchPredecessor } from "./run/next/follow.ts";
+import { handoverLater } from "./run/next/later.ts";
 import { loadCode } from "./run/parts.ts";
 import { outfit, serve } from "./run/serve.ts";
 
@@ -101,7 +102,7 @@ async function run(options: RunOptions, { successorMs, supervisor }: Circumstanc
   const early = isFollowing && existsSync(paths.token) ? outfit({ config, paths, env, secrets }) : null;
   if (isFollowing) await (await import("./run/rehearse.ts")).rehearse(config, paths, await code, follows.port);
   if (isSuccessor) await tellPredecessor("loaded");
-  const handover = openHandover({
+  const handover = handoverLater({
     isSupervised: supervisor !== null,
     env,
     logs: paths.logs,

@@ -91,7 +91,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   [/^src\/index\.ts$/, { to: ["core", "ports", "engine", "stores", "world.ts"] }],
   // The composition: main and the files beside it are the only ones that know everyone.
   [
-    /^src\/(?:run\/(?:(?:after|agent)\/)?)?[^/]+\.ts$/,
+    /^src\/(?:run\/(?:(?:after|agent|next)\/)?)?[^/]+\.ts$/,
     {
       to: ["beside", "run", "narrate.ts", "world.ts", "../bin/attend.js", ...everythingBut("sim", "testing")],
       node: "all",

@@ -16,7 +16,7 @@ import { openSqliteStore } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
 import type { Revoked } from "./asks.ts";
 import { codeOf, finalWrites } from "./end.ts";
-import { openHandover } from "./handover.ts";
+import { openHandover } from "./next/handover.ts";
 import { beginBoot, loadCode, settingsOf } from "./parts.ts";
 import { openBoard } from "./state.ts";
 

@@ -12,7 +12,7 @@ import { type ProcessIdentity, readStateFile } from "../host/identity.ts";
 import { judgeMarker, markerKinds, readMarkerNow, removeMarker } from "../host/markers.ts";
 import type { World } from "../ports/world.ts";
 import type { Revoked } from "./asks.ts";
-import type { Handover } from "./handover.ts";
+import type { Handover } from "./next/handover.ts";
 import { type Board, stateAfter } from "./state.ts";
 
 export type EndParts = {

@@ -32,7 +32,7 @@ import { farewell } from "./greet.ts";
 import { exitOnMistake } from "./mistake.ts";
 import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
-import type { Handover } from "./handover.ts";
+import type { Handover } from "./next/handover.ts";
 import { type Code, beginBoot, configHash, drainMsOf, openLogs, settingsOf } from "./parts.ts";
 import { type Board, openBoard, stateWhile } from "./state.ts";
 

@@ -26,11 +26,12 @@ export async function afterwards(parts: Ready): Promise<void> {
     await import("../../host/forensics/diagnostic.ts");
   });
   // After an update in place the files of this version are gone, so what may be wanted one day is loaded now.
-  await attempt("files and wishes of the operator are loaded when they come", async () => {
+  await attempt("files, wishes of the operator and restarts are loaded when they come", async () => {
     await Promise.all([
       import("../../stores/blobs/index.ts"),
       import("../../engine/asked/operator.ts"),
       import("../../engine/commands/obey.ts"),
+      import("../next/handover.ts"),
     ]);
   });
   restAfterWork(gate);

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { loadMs } from "../../bin/attend.js";
-import { enterGateway } from "../config/load.ts";
-import { Fault } from "../core/fault.ts";
+import { loadMs } from "../../../bin/attend.js";
+import { enterGateway } from "../../config/load.ts";
+import { Fault } from "../../core/fault.ts";
 import { type Mode, modeOf, openHandover } from "./handover.ts";
 
 const rows: readonly (readonly [supervised: boolean, attended: boolean, detached: boolean, Mode])[] = [

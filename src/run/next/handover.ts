@@ -6,10 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Attendance, type Reply, attend, codeOf, loadMs } from "../../bin/attend.js";
-import type { Environment } from "../config/load.ts";
-import { Fault } from "../core/fault.ts";
-import { isAlive } from "../host/identity.ts";
+import { type Attendance, type Reply, attend, codeOf, loadMs } from "../../../bin/attend.js";
+import type { Environment } from "../../config/load.ts";
+import { Fault } from "../../core/fault.ts";
+import { isAlive } from "../../host/identity.ts";
 
 /** `own`: this process stays for its successor. `attended`: another one stays already. `detached`: nobody waits. */
 export type Mode = "supervised" | "attended" | "detached" | "own";
@@ -173,23 +173,6 @@ function tellAttendant(
 function isReply(message: unknown): message is Reply {
   if (typeof message !== "object" || message === null || !("everturn" in message)) return false;
   return message.everturn === "loaded" || message.everturn === "failed";
-}
-
-/** For a successor: whether the one it follows is no more, as far as it was told or can see. */
-export function watchPredecessor(): { isLeft(): boolean; off(): void } {
-  let told = false;
-  const heard = (message: unknown) => {
-    if (typeof message === "object" && message !== null && "everturn" in message) told ||= message.everturn === "left";
-  };
-  process.on("message", heard);
-  return { isLeft: () => told || process.connected !== true, off: () => process.off("message", heard) };
-}
-
-/** For a successor: it only waits for the lock any more, or it cannot take over. Nobody may be there to hear it. */
-export async function tellPredecessor(reply: "loaded" | { readonly why: string }): Promise<void> {
-  const words = reply === "loaded" ? { everturn: "loaded" } : { everturn: "failed", why: reply.why };
-  if (process.connected !== true) return;
-  await new Promise<void>((told) => process.send?.(words, undefined, undefined, () => told()));
 }
 
 function tryKill(pid: number): void {
