@@ -65,6 +65,10 @@ export interface Agent {
   toolNamed?(name: string): Tool | null;
   readonly models?: Models;
   step(job: AgentJob, signal: AbortSignal): Promise<Step>;
+  /** What goes on at a place beside turns, such as commands in the background: a short line for each. */
+  activity?(address: Address): Promise<readonly string[]>;
+  /** Ends it; a line for each that was ended. */
+  stopActivity?(address: Address): Promise<readonly string[]>;
   /** Lets go of what is cached for one session, or for all. */
   close(session: SessionId | "all"): Promise<void>;
 }

@@ -1,29 +1,32 @@
 // How a command or the operator ends things: what runs, what waits, or the whole conversation.
 
+import { gist } from "../../core/asked/asking.ts";
 import type { Change } from "../../core/change.ts";
 import type { Instant, SessionId } from "../../core/ids.ts";
 import { type Session, newSession } from "../../core/session.ts";
-import { advanceTurn } from "../../core/turn.ts";
+import { type Turn, advanceTurn } from "../../core/turn.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
 import { type Left, type Owned, leftBy } from "../turns/calls/left.ts";
 import { Interruption } from "../turns/interruption.ts";
 import type { Running } from "../turns/run.ts";
+import { activityAt, askedTexts, listed, stopActivityAt } from "./beside.ts";
 import { type Obeyed, nothing, only } from "./obeyed.ts";
 
 /**
- * Ends what runs at this place, or else what was interrupted, or else what waits for an answer; the session stays. What
- * was begun before its user started over counts as well, after what the present conversation has.
+ * Ends what runs at this place, or else what was interrupted, or else what waits for an answer, or else what goes on in
+ * the background; the session stays. What was begun before its user started over counts as well, after what the present
+ * conversation has. What is left is told.
  */
 export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant): Promise<Obeyed> {
   const why = "stopped by its user";
   const working = workingAt(lanes, lane);
   const found: Owned | null = working ?? (await interruptedAt(parts, lane)) ?? (await askingAt(parts, lane));
-  if (found === null) return only("There is nothing to stop.");
+  if (found === null) return only(await stoppedBeside(parts, lane));
   const { turn } = found;
   const { changes, drop } = await cancelled(parts, found, why, at);
   return {
-    text: turn.now.state === "waiting" ? "Stopped. The question is withdrawn." : "Stopped.",
+    text: await stoppedText(parts, lane, turn),
     changes,
     stored() {
       const its = lanes.laneOf(turn.session);
@@ -32,6 +35,29 @@ export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant):
       parts.events.emit({ type: "turn-ended", session: turn.session, turn: turn.id, outcome: "cancelled", why });
     },
   };
+}
+
+async function stoppedBeside(parts: Parts, { session }: Lane): Promise<string> {
+  const before = await activityAt(parts, session.address);
+  if (before.length === 0) return "There is nothing to stop.";
+  const ended = await stopActivityAt(parts, session.address);
+  const left = before.length - ended.length;
+  const rest = left > 0 ? `\n${left} of ${before.length} did not end. /status tells which.` : "";
+  return ended.length === 0
+    ? `What runs in the background did not end:${listed(before)}`
+    : `Stopped in the background:${listed(ended)}${rest}`;
+}
+
+async function stoppedText(parts: Parts, { session }: Lane, turn: Turn): Promise<string> {
+  const open = await parts.store.questionsAt(session.key);
+  const others = askedTexts(open.filter((one) => one.turn !== turn.id));
+  const withdrawn = open.find((one) => one.turn === turn.id);
+  const which = withdrawn?.kind === "approval" && others.length > 0 ? [`That was: ${gist(withdrawn.text)}`] : [];
+  const question = turn.now.state === "waiting" ? ["The question is withdrawn.", ...which] : [];
+  const beside = await activityAt(parts, session.address);
+  const more = beside.length === 0 ? "" : `\nThis goes on in the background; /stop once more ends it:${listed(beside)}`;
+  const stopped = ["Stopped.", ...question].join(" ");
+  return `${[stopped, ...others].join(which.length > 0 ? "\n" : " ")}${more}`;
 }
 
 /** The turn that runs at the place of a lane: its own, or the latest of a session that it succeeded. */

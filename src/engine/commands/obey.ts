@@ -9,6 +9,7 @@ import { troubleText } from "../../core/running/patience.ts";
 import { lookUp } from "../asked/fate.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
+import { activityAt, askedTexts, listed } from "./beside.ts";
 import { startOver, stop, workingAt } from "./ending.ts";
 import { undo } from "./exchange.ts";
 import { chooseModel } from "./model.ts";
@@ -87,22 +88,18 @@ async function statusText(parts: Parts, lanes: Lanes, lane: Lane): Promise<strin
   const running = workingAt(lanes, lane);
   const { length: queued } = await parts.store.queuedTurns(lane.session.id, 100);
   const open = await parts.store.questionsAt(lane.session.key);
-  const asked = open.filter(({ kind }) => kind === "question").length;
-  const leave = open.length - asked;
   const waits = [
     ...(queued > 0 ? [`${queued} more ${queued === 1 ? "message waits" : "messages wait"}.`] : []),
-    ...(asked > 0
-      ? [`${asked === 1 ? "A question of mine waits" : `${asked} questions of mine wait`} for an answer.`]
-      : []),
-    ...(leave > 0
-      ? [`${leave === 1 ? "One thing waits" : `${leave} things wait`} to be allowed: /approve or /deny.`]
-      : []),
+    ...askedTexts(open),
   ];
   if (waits.length === 0) waits.push("Nothing waits.");
-  if (running === null) return ["I am not working on anything here.", ...waits].join(" ");
+  const beside = await activityAt(parts, lane.session.address);
+  const more = beside.length === 0 ? "" : `\nIn the background:${listed(beside)}`;
+  if (running === null) return `${["I am not working on anything here.", ...waits].join(" ")}${more}`;
   const { now } = running.turn;
   const seconds = now.state === "running" ? Math.round((parts.world.now() - now.startedAt) / 1000) : 0;
   const steps = `${running.steps} ${running.steps === 1 ? "step" : "steps"}`;
   const trouble = running.trouble === null ? [] : [`I cannot go on at the moment: ${troubleText(running.trouble)}`];
-  return [`I have been working for ${seconds} s and finished ${steps}.`, ...trouble, ...waits].join(" ");
+  const doing = `I have been working for ${seconds} s and finished ${steps}.`;
+  return `${[doing, ...trouble, ...waits].join(" ")}${more}`;
 }

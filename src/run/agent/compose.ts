@@ -11,12 +11,13 @@ import { type Paths, besideStore } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import { openJobs } from "../../host/jobs/jobs.ts";
 import type { Agent } from "../../ports/agent.ts";
+import type { Jobs } from "../../ports/jobs.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { toolEnvironment } from "../../tools/environment.ts";
 import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import type { Mcp } from "../../tools/mcp/options.ts";
-import { terminalTools } from "../../tools/terminal/index.ts";
+import { background, terminalTools } from "../../tools/terminal/index.ts";
 import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
 import { acpCommand, mcpServers, modelSettings, workspaceOf } from "./settings.ts";
@@ -40,7 +41,8 @@ async function composeAcp(config: Config, workspace: string, given: AgentGiven):
 
 async function composeModel(config: Config, paths: Paths, workspace: string, given: AgentGiven): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
-  const own = ownTools(config, paths, workspace, given);
+  const jobs = jobsIn(paths, given);
+  const own = ownTools(config, paths, workspace, jobs, given);
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),
@@ -58,6 +60,7 @@ async function composeModel(config: Config, paths: Paths, workspace: string, giv
   void rehearse(options);
   return {
     ...agent,
+    ...background(jobs),
     get tools() {
       return agent.tools;
     },
@@ -93,17 +96,20 @@ async function rehearse(options: ModelOptions): Promise<void> {
   }
 }
 
-function ownTools(config: Config, paths: Paths, workspace: string, given: AgentGiven): readonly Tool[] {
-  const { approvals, terminal, web } = config.agent.tools;
-  const { archive, blobs, env, restart, turn, world } = given;
-  const { home, notes, lock, store } = paths;
-  const room = { workspace, home, userHome: userHome(), notes, approvals };
-  const untouchable = [lock, store, ...besideStore(store)];
-  const jobs = openJobs({
+function jobsIn(paths: Paths, { archive, turn, world }: AgentGiven): Jobs {
+  return openJobs({
     folder: paths.jobs,
     calls: callsIn({ turn, entries: (id) => archive.entries(id) }),
     warn: (why) => world.log("warn", "commands end with the service, because systemd allows them no scope", { why }),
   });
+}
+
+function ownTools(config: Config, paths: Paths, workspace: string, jobs: Jobs, given: AgentGiven): readonly Tool[] {
+  const { approvals, terminal, web } = config.agent.tools;
+  const { archive, blobs, env, restart } = given;
+  const { home, notes, lock, store } = paths;
+  const room = { workspace, home, userHome: userHome(), notes, approvals };
+  const untouchable = [lock, store, ...besideStore(store)];
   return [
     ...terminalTools({ ...room, ...terminal, jobs, environment: env }),
     ...builtinTools({ ...room, untouchable, web, blobs, archive }),

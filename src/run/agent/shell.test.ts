@@ -119,3 +119,13 @@ test("models are those of the settings until the agent says it itself", async ()
   assert.deepEqual(one.models?.known, ["real"]);
   assert.deepEqual(one.models?.read("x"), { model: "x" });
 });
+
+test("what goes on beside turns is asked of the agent, which is loaded for it", async () => {
+  const place = { platform: "chat", account: "bot", chat: "a" };
+  const { agent } = made([]);
+  const beside = { activity: async () => ["make"], stopActivity: async () => ["make", "test"] };
+  const one = shell({ load: async () => ({ ...agent, ...beside }) });
+  assert.deepEqual([await one.activity?.(place), await one.stopActivity?.(place)], [["make"], ["make", "test"]]);
+  const none = shell({ load: async () => agent });
+  assert.deepEqual([await none.activity?.(place), await none.stopActivity?.(place)], [[], []]);
+});

@@ -86,6 +86,12 @@ export function shell({ load, models, known = knownTool }: ShellOptions): Shell 
       }
       return agent.step(job, signal);
     },
+    async activity(address) {
+      return (await get()).activity?.(address) ?? [];
+    },
+    async stopActivity(address) {
+      return (await get()).stopActivity?.(address) ?? [];
+    },
     async close(session) {
       if (session === "all") closed = true;
       await loaded?.close(session);
