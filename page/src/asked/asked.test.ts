@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Fetched } from "../net/client.ts";
 import type { Fate, Message } from "../net/wire.ts";
 import { cardText, choiceStanding, fates, standingOf } from "./fates.ts";
-import { givenWords, pressedWords } from "./given.ts";
+import { givenWords, pressedWords, saidTo } from "./given.ts";
 import { usage, usedWords } from "./used.ts";
 
 function asking(n: number, id: string, approval = true): Message {
@@ -111,6 +111,7 @@ test("a question with choices tells that it was answered also when that was none
     [undefined, undefined, true, [true, null, ""]],
     [undefined, undefined, false, [false, null, ""]],
     [{ type: "open" }, "red", true, [false, "red", ""]],
+    [undefined, "some green", false, [false, null, "Answered"]],
     [{ type: "answered", choice: "blue" }, undefined, false, [false, "blue", ""]],
     [{ type: "answered", choice: "some green" }, undefined, true, [false, null, "Answered"]],
     [{ type: "expired" }, undefined, true, [false, null, "Nobody answered in time."]],
@@ -144,4 +145,15 @@ test("answers that were pressed are told as such, and what was typed otherwise s
   }
   assert.equal(pressedWords("q1", "approve", [asked, plain]), "Approved");
   assert.equal(pressedWords("q2", "approve", [asked, plain]), null);
+  const later = (n: number, text: string, turn: string): Message => ({
+    n,
+    key: `k${n}`,
+    role: "user",
+    text,
+    at: n,
+    turn,
+  });
+  const talk = [asked, plain, later(3, "/status", "t2"), later(4, "elsewhere", "t3"), later(5, "green", "t2")];
+  assert.equal(saidTo(plain, talk), "green");
+  assert.equal(saidTo(asked, talk), undefined);
 });

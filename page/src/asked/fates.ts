@@ -65,8 +65,8 @@ export function standingOf(fate: Fate | undefined, given: string | undefined): S
 }
 
 /**
- * How a question with choices stands, which may be answered in other words too. Until the gateway has told, one that is
- * no longer the `newest` counts as closed. Pure.
+ * How a question with choices stands, which may be answered in other words too. Until the gateway has told what became of
+ * it, `given` is what was pressed here or said to it, and one that is no longer the `newest` counts as closed. Pure.
  */
 export function choiceStanding(
   choices: readonly string[],
@@ -74,12 +74,17 @@ export function choiceStanding(
   given: string | undefined,
   newest: boolean,
 ): Standing {
-  if (fate === undefined || fate.type === "open")
-    return { open: given === undefined && newest, chosen: given ?? null, words: "" };
+  if ((fate === undefined || fate.type === "open") && given === undefined)
+    return { open: newest, chosen: null, words: "" };
+  if (fate === undefined || fate.type === "open") return answeredWith(choices, given ?? "");
   if (fate.type === "expired") return { open: false, chosen: null, words: "Nobody answered in time." };
   if (fate.type === "withdrawn")
     return { open: false, chosen: null, words: `No longer asked${fate.why === "" ? "." : `: ${fate.why}`}` };
-  const chosen = choices.find((one) => one === fate.choice) ?? null;
+  return answeredWith(choices, fate.choice);
+}
+
+function answeredWith(choices: readonly string[], answer: string): Standing {
+  const chosen = choices.find((one) => one === answer) ?? null;
   return { open: false, chosen, words: chosen === null ? "Answered" : "" };
 }
 

@@ -1,4 +1,5 @@
-// Answers to approvals that were pressed, here or in a terminal, are told as such and not as something that was typed. Pure.
+// Which messages answer what. Answers to approvals that were pressed, here or in a terminal, are told as such and not as
+// something that was typed. Pure.
 
 import type { Message } from "../net/wire.ts";
 
@@ -26,4 +27,12 @@ export function givenWords(message: Message, messages: readonly Message[]): stri
 export function pressedWords(question: string, choice: string, messages: readonly Message[]): string | null {
   const isApproval = messages.some((one) => one.question?.id === question && one.question.approval);
   return isApproval && Object.hasOwn(said, choice) ? (said[choice] ?? null) : null;
+}
+
+/** What was said to a question, as far as it can be seen: the next words of the user in its turn. */
+export function saidTo({ n, turn }: Message, messages: readonly Message[]): string | undefined {
+  const answer = messages.find(
+    (one) => one.n > n && one.role === "user" && one.turn === turn && !one.text.startsWith("/"),
+  );
+  return turn === undefined ? undefined : answer?.text;
 }

@@ -22,13 +22,15 @@ type MessageProps = {
   readonly ends: boolean;
   /** Its question is the one that whatever is said next will answer. */
   readonly newest: boolean;
+  /** What was said to it. */
+  readonly said?: string | undefined;
 };
 
-export function MessageView({ app, message, ends, newest }: MessageProps): ComponentChild {
-  return useMemo(() => draw({ app, message, ends, newest }), [app, message, ends, newest]);
+export function MessageView({ app, message, ends, newest, said }: MessageProps): ComponentChild {
+  return useMemo(() => draw({ app, message, ends, newest, said }), [app, message, ends, newest, said]);
 }
 
-function draw({ app, message, ends, newest }: MessageProps): ComponentChild {
+function draw({ app, message, ends, newest, said }: MessageProps): ComponentChild {
   const { role, text, question, files } = message;
   const who = { user: "You", assistant: "Everturn", notice: "Notice" }[role];
   return h(
@@ -38,7 +40,7 @@ function draw({ app, message, ends, newest }: MessageProps): ComponentChild {
       ? h(Approval, { app, text, question })
       : text !== "" && h("div", { class: "bubble" }, h(Body, { text, formatted: role !== "user" })),
     files !== undefined && h(FilesView, { app, files }),
-    question?.approval === false && h(Choices, { app, question, newest }),
+    question?.approval === false && h(Choices, { app, question, newest, said }),
     footerOf(app, message, ends && question === undefined),
   );
 }
@@ -71,15 +73,17 @@ function Approval({ app, text, question }: Pick<ChoicesProps, "app" | "question"
   return h(ApprovalCard, { app, text, question, standing: standingOf(app.fates.known.value.get(question.id), given) });
 }
 
-type ChoicesProps = Pick<MessageProps, "app" | "newest"> & { readonly question: NonNullable<Message["question"]> };
+type ChoicesProps = Pick<MessageProps, "app" | "newest" | "said"> & {
+  readonly question: NonNullable<Message["question"]>;
+};
 
 /** Like an approval it reads the signals itself. */
-function Choices({ app, question, newest }: ChoicesProps): ComponentChild {
+function Choices({ app, question, newest, said }: ChoicesProps): ComponentChild {
   const given = app.out.unsent.value.find((one) => one.message.answer?.question === question.id)?.message.text;
   const { open, chosen, words } = choiceStanding(
     question.choices,
     app.fates.known.value.get(question.id),
-    given,
+    given ?? said,
     newest,
   );
   return h(

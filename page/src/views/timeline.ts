@@ -4,7 +4,7 @@
 import { type ComponentChild, h, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
-import { givenWords } from "../asked/given.ts";
+import { givenWords, saidTo } from "../asked/given.ts";
 import { type Row, timelineRows } from "../rows.ts";
 import { openQuestion } from "../state.ts";
 import { Growing } from "./body.ts";
@@ -65,8 +65,9 @@ function RowView({ row, app }: { readonly row: Row; readonly app: App }): Compon
       const { messages } = app.talk.feed.value;
       const words = givenWords(message, messages);
       if (words !== null) return h(GivenView, { words, at: message.at });
-      const newest = message.question !== undefined && openQuestion(messages) === message.question.id;
-      return h(MessageView, { app, message, ends, newest });
+      if (message.question === undefined) return h(MessageView, { app, message, ends, newest: false });
+      const newest = openQuestion(messages) === message.question.id;
+      return h(MessageView, { app, message, ends, newest, said: saidTo(message, messages) });
     }
   }
 }
