@@ -8,26 +8,25 @@ import type { Gateway } from "../../ports/gateway.ts";
 
 /** So much work is worth a pause of a few hundredths of a second. */
 const turnsEnough = 100;
-const lookMs = 2_000;
+const quietMs = 2_000;
 
 /** Goes on until the answer is called. */
 export function restAfterWork(gate: Pick<Gateway, "watch" | "status">, collect = collector()): () => void {
   let ended = 0;
-  let before = 0;
-  const off = gate.watch((event) => {
-    if (event.type === "turn-ended") ended++;
-  });
-  const clock = setInterval(() => {
-    const isQuiet = ended === before && gate.status().running.length === 0;
-    before = ended;
-    if (!isQuiet || ended < turnsEnough) return;
+  let clock: NodeJS.Timeout | undefined;
+  const rest = () => {
+    // The end of what runs now starts the clock again.
+    if (gate.status().running.length > 0) return;
     ended = 0;
-    before = 0;
     collect();
-  }, lookMs);
-  clock.unref();
+  };
+  const off = gate.watch((event) => {
+    if (event.type !== "turn-ended" || ++ended < turnsEnough) return;
+    clearTimeout(clock);
+    clock = setTimeout(rest, quietMs).unref();
+  });
   return () => {
-    clearInterval(clock);
+    clearTimeout(clock);
     off();
   };
 }
