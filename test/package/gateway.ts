@@ -19,11 +19,16 @@ export type Running = {
   stop(signal: NodeJS.Signals): Promise<Ended>;
 };
 
-export async function runGateway(t: TestContext, command: string, home: string): Promise<Running> {
+export async function runGateway(
+  t: TestContext,
+  command: string,
+  home: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Running> {
   // In a session of its own: only what is sent to the command itself reaches it.
   const child = spawn(command, ["gateway", "run"], {
     detached: true,
-    env: userEnvironment({ HOME: dirname(home), EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: "0" }),
+    env: userEnvironment({ HOME: dirname(home), EVERTURN_HOME: home, EVERTURN_CONTROL__PORT: "0", ...more }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let err = "";

@@ -5,10 +5,11 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, after, before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { type Running, runGateway } from "./gateway.ts";
+import { type Check, checkAgents } from "./agents.ts";
 import { type Installed, packAndInstall } from "./install.ts";
 import { userEnvironment } from "./machine.ts";
 
@@ -35,9 +36,9 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
     if (typeof installed !== "string") installed.remove();
   });
 
-  function check(name: string, work: (installed: Installed, t: TestContext) => Promise<void>): void {
+  const check: Check = (name, work) => {
     void test(name, (t) => (typeof installed === "string" ? t.skip(installed) : work(installed, t)));
-  }
+  };
 
   check("the installation is silent and brings nothing but a Node", async ({ home, said }) => {
     assert.doesNotMatch(said, /EBADENGINE|deprecated|install script/i);
@@ -80,6 +81,17 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
   check("everturn --version, by the command that a user types", async ({ command }) => {
     const { stdout, stderr } = await run(command, ["--version"], { env: userEnvironment() });
     assert.deepEqual([stdout, stderr], [`${version}\n`, ""]);
+  });
+
+  check("everturn --version takes under 100 ms, or twice an empty Node where even that takes long", async (at) => {
+    const env = userEnvironment();
+    let [ours, empty] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    // In turns, and the fastest of each: whatever else the machine does slows both down.
+    for (let i = 0; i < 15; i++) {
+      ours = Math.min(ours, await taken(run(at.command, ["--version"], { env })));
+      empty = Math.min(empty, await taken(run("node", ["-e", "0"], { env })));
+    }
+    assert.ok(ours <= Math.max(100, 2 * empty), `${ours.toFixed(0)} ms, an empty Node ${empty.toFixed(0)} ms`);
   });
 
   check("a wrong command says so with its exit code, through the launcher", async ({ command }) => {
@@ -143,7 +155,15 @@ if (used.some((one) => typeof one !== "function")) throw new Error("an export is
     assert.deepEqual(await second.messages("c1", () => true), shown);
     assert.equal((await second.stop("SIGINT")).code, 0);
   });
+
+  checkAgents(check);
 });
+
+async function taken(work: Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work;
+  return performance.now() - from;
+}
 
 async function isServingPage(gateway: Running): Promise<void> {
   const html = await (await gateway.get("/")).text();
