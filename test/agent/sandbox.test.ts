@@ -66,7 +66,7 @@ test("what needs more than the sandbox gives is asked for outside of it, and don
   skip: cannot,
 }, async (t) => {
   const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
-  const elsewhere = mkdtempSync(join(tmpdir(), "everturn-elsewhere-"));
+  const elsewhere = mkdtempSync(join(root, "node_modules", ".everturn-elsewhere-"));
   atEnd(t, () => rmSync(elsewhere, { recursive: true, force: true }));
   const { session, address, now } = context("k");
   const vet = async (tool: Tool, command: string) => tool.vet?.({ command }, { session, address, now, outside: false });
@@ -97,6 +97,44 @@ test("what needs more than the sandbox gives is asked for outside of it, and don
     /^\[exit code [12] .*; in a sandbox, without network\]\n.*Read-only file system\n\(This ran in a sandbox: /,
   );
   assert.equal(existsSync(join(place, "report.txt")), false);
+});
+
+test("its /tmp is written without a question, and the network is had by asking", { skip: cannot }, async (t) => {
+  const server = createServer((_, response) => response.end("reached")).listen(0, "127.0.0.1");
+  atEnd(t, () => server.close());
+  await until(() => server.listening, Boolean, "it listens");
+  const { port } = server.address() as AddressInfo;
+  const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
+  const { session, address, now } = context("k");
+  const vet = async (tool: Tool, command: string) => tool.vet?.({ command }, { session, address, now, outside: false });
+
+  const own = `everturn-free-${process.pid}`;
+  const write = `echo x > /tmp/${own} && echo y >> $TMPDIR/${own}`;
+  assert.deepEqual(await vet(terminal, write), { type: "run" });
+  assert.match(outputOf(await terminal.run({ command: write }, context("k1"))), /^\[exit code 0 .*; in a sandbox, /);
+  assert.equal(existsSync(`/tmp/${own}`), false, "nothing of it is in the real one");
+  const read = `cat /tmp/${own}`;
+  assert.deepEqual(await vet(terminal, read), { type: "run" });
+  assert.match(outputOf(await terminal.run({ command: read }, context("k2"))), /\]\nx\ny$/);
+
+  const fetch = `curl -s http://127.0.0.1:${port}`;
+  const asked = await vet(terminal, fetch);
+  assert.ok(asked?.type === "approve", JSON.stringify(asked));
+  assert.equal(asked.why, "it needs the network, which the sandbox does not give");
+  assert.match(asked.what, /, outside the sandbox\)$/);
+  assert.match(
+    outputOf(await terminal.run({ command: fetch }, context("k3"))),
+    /^\[exit code 0 .*; outside the sandbox\]\nreached$/,
+  );
+  const open = stageTools(home, jobs, { sandbox: "bwrap", approvals: "dangerous", network: true }).terminal;
+  assert.deepEqual(await vet(open, fetch), { type: "run" });
+  assert.match(outputOf(await open.run({ command: fetch }, context("k4"))), /; in a sandbox, with network\]\nreached$/);
+  const never = stageTools(home, jobs, { sandbox: "bwrap", approvals: "never" }).terminal;
+  assert.deepEqual(await vet(never, fetch), { type: "run" });
+  assert.match(
+    outputOf(await never.run({ command: fetch }, context("k5"))),
+    /^\[exit code 7 .*; in a sandbox, without network/,
+  );
 });
 
 test("secrets and the gateway's own folder are not there", { skip: cannot }, async (t) => {

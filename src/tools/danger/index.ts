@@ -5,7 +5,7 @@ export { type Parts, boundTo } from "./bound.ts";
 export { judgeCommand } from "./command.ts";
 export { type Foreign, judgeFetch, judgeForeign } from "./foreign.ts";
 export { type CommandPlaces, type Judgement, type Places, dangerous, forbidden, plain, worst } from "./judgement.ts";
-export { type PathUse, judgePath } from "./paths.ts";
+export { type PathUse, isInside, judgePath } from "./paths.ts";
 export { scriptOf, scriptsOf } from "./script.ts";
 export { type Simple, simpleCommands } from "./shell/simple.ts";
 export { type Case, type Policy, verdictOf } from "./verdict.ts";

@@ -34,6 +34,10 @@ export type CommandPlaces = Places & {
   readonly links?: readonly (readonly [typed: string, real: string])[];
   /** It can change nothing but the workspace and reaches no network. Scripts then run without a word. */
   readonly isSandboxed?: boolean;
+  /** There is no network, and somebody can be asked for it: what plainly needs it is dangerous for that alone. */
+  readonly asksForNetwork?: boolean;
+  /** What TMPDIR names there; left out where that is not known. */
+  readonly tmp?: string;
   /** The gateway's own process, which no command may end. */
   readonly pid?: number;
 };

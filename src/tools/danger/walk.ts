@@ -48,6 +48,7 @@ class Walk {
     this.#variables.set("HOME", places.userHome === null ? null : [places.userHome]);
     this.#variables.set("EVERTURN_HOME", [places.home]);
     this.#variables.set("IFS", [" "]);
+    if (places.tmp !== undefined) this.#variables.set("TMPDIR", [places.tmp]);
     const { userHome } = places;
     this.#expansion = { variables: this.#variables, userHome, saidBy: (script) => this.#says(script) };
   }

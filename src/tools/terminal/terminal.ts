@@ -36,7 +36,7 @@ const description =
 function describe({ sandbox, network }: TerminalOptions): string {
   if (sandbox === "off" || process.platform !== "linux") return description;
   const reach = network === true ? "" : ", no network";
-  return `${description} Mostly in a sandbox, as its result says: only the workspace is writable, /tmp is private to this conversation${reach}.`;
+  return `${description} Mostly in a sandbox, as its result says: only the workspace and a /tmp private to this conversation are writable${reach}.`;
 }
 
 const face = {

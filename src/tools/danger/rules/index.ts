@@ -1,6 +1,6 @@
 // Which rule judges which program, and which of a program's words are files that it reads. Pure.
 
-import { type Judgement, dangerous, needing, plain } from "../judgement.ts";
+import { type Judgement, dangerous, needing, plain, worst } from "../judgement.ts";
 import type { Call, Look, Rule, Rules } from "../look.ts";
 import { codeRules } from "./code.ts";
 import { dataRules } from "./data.ts";
@@ -11,6 +11,7 @@ import { machineRules } from "./machine.ts";
 import { needsOf } from "./needs.ts";
 import { networkRules } from "./network.ts";
 import { packageRules } from "./packages.ts";
+import { judgeReach } from "./reach.ts";
 import { wrapperRules } from "./wrappers.ts";
 
 const rules: Rules = {
@@ -48,8 +49,8 @@ function commonName(name: string): string {
 export function ruleFor(name: string): Rule {
   const known = commonName(name);
   const rule = Object.hasOwn(rules, known) ? rules[known] : undefined;
-  if (rule === undefined) return isHarmless(known) ? () => plain : stranger;
-  return (call, look) => needing(needsOf(known), rule(call, look));
+  const own = rule ?? (isHarmless(known) ? () => plain : stranger);
+  return (call, look) => worst([needing(needsOf(known), own(call, look)), judgeReach(known, call.args, look)]);
 }
 
 const stranger: Rule = ({ name }, look) =>

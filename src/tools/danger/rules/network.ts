@@ -9,8 +9,9 @@ const sends =
   () =>
     dangerous(`it connects to another machine (${name})`);
 
-const curlValued =
-  "d data data-raw data-binary data-urlencode json F form T upload-file o output O X request H header u user A user-agent e referer b cookie c cookie-jar K config x proxy m max-time E cert key w write-out r range C continue-at output-dir connect-timeout retry D dump-header trace trace-ascii stderr";
+/** Options that take the next word. */
+export const curlValued =
+  "d data data-raw data-binary data-urlencode json F form T upload-file o output X request H header u user A user-agent e referer b cookie c cookie-jar K config x proxy m max-time E cert key w write-out r range C continue-at output-dir connect-timeout retry D dump-header trace trace-ascii stderr";
 
 function curl({ args }: Call, look: Look): Judgement {
   const { has, values, operands } = readOptions(args, curlValued);
@@ -43,11 +44,11 @@ function curl({ args }: Call, look: Look): Judgement {
   return worst(found);
 }
 
+export const wgetValued =
+  "O o P output-document output-file directory-prefix post-data post-file body-data body-file method header U user password i input-file e execute a";
+
 function wget({ args }: Call, look: Look): Judgement {
-  const { has, values, operands } = readOptions(
-    args,
-    "O o P output-document output-file directory-prefix post-data post-file body-data body-file method header U user password i input-file e execute a",
-  );
+  const { has, values, operands } = readOptions(args, wgetValued);
   const found: Judgement[] = values("O", "o", "P", "a", "output-document", "output-file", "directory-prefix")
     .filter((file) => file !== "-")
     .map((file) => writes(file, look));

@@ -12,7 +12,9 @@ const way = (command: string, more: { isOn?: boolean; network?: boolean; policy?
   return wayOf(command, { ...places, cwd }, { isOn, network, policy });
 };
 
-const save = "echo precious > /tmp/n-work/report.txt && echo saved";
+const save = "echo precious > /srv/report.txt && echo saved";
+const scratch = "echo x > /tmp/y";
+const fetch = "curl -s https://example.org/x";
 
 test("a command leaves for what the sandbox does not give, and only where somebody is asked", () => {
   const cases: readonly (readonly [string, Parameters<typeof way>[1], JobSandbox | null])[] = [
@@ -32,6 +34,27 @@ test("a command leaves for what the sandbox does not give, and only where somebo
     ["rm -rf build", {}, "closed"],
     ["python3 made-up.py", { network: true }, "network"],
     ["echo x > y", { cwd: "/srv" }, "past"],
+    // Inside, /tmp is the conversation's own.
+    [scratch, {}, "closed"],
+    [scratch, { network: true }, "network"],
+    [scratch, { policy: "always" }, "closed"],
+    [scratch, { isOn: false }, null],
+    ["mkdir -p /tmp/a/b && cp x /tmp/a/b/", {}, "closed"],
+    ["echo x > $TMPDIR/y", {}, "closed"],
+    ["echo x > y", { cwd: "/tmp" }, "closed"],
+    ["echo x > /tmp/../srv/y", {}, "past"],
+    ["echo x > /tmpy", {}, "past"],
+    ["echo x > /var/tmp/y", {}, "past"],
+    ["TMPDIR=/srv; echo x > $TMPDIR/y", {}, "past"],
+    // That folder is not there.
+    ["echo x > y", { cwd: "/tmp/real" }, "past"],
+    [fetch, {}, "past"],
+    [fetch, { network: true }, "network"],
+    [fetch, { policy: "always" }, "past"],
+    [fetch, { policy: "never" }, "closed"],
+    [fetch, { isOn: false }, null],
+    ["git clone https://example.org/a.git", {}, "past"],
+    ["git log", {}, "closed"],
     // What is forbidden is run nowhere.
     ["rm -rf /", {}, "closed"],
   ];
@@ -60,6 +83,34 @@ test("what leaves is judged as what it does then, and always asked for", () => {
   assert.equal(way("echo x > y", { cwd: "/h/workspace/link" }), "closed");
   assert.equal(judged("echo x > y", "/h/workspace/link", "/srv").level, "dangerous");
   assert.equal(judged("git push; python3 x.py", places.workspace, places.workspace, true).level, "dangerous");
+});
+
+test("what is written to the /tmp of the conversation is plain inside, and only there", () => {
+  const on = (way: JobSandbox | null, command: string, real = places.workspace) =>
+    judgeOn(way, command, { places, typed: places.workspace, real }, way === "network");
+  for (const command of [scratch, "echo x > $TMPDIR/y", "mkdir /tmp/a; cp x /tmp/a"]) {
+    assert.deepEqual(on("closed", command), { level: "plain" }, command);
+    assert.deepEqual(on("network", command), { level: "plain" }, command);
+    assert.equal(on(null, command).level, "dangerous", command);
+  }
+  assert.match(JSON.stringify(on(null, scratch)), /writes to \/tmp\/y/);
+  assert.equal(on("closed", "echo x > y", "/tmp/real").level, "dangerous");
+  assert.equal(on("closed", "rm -rf /tmp/a").level, "dangerous");
+  assert.deepEqual(judged(`${scratch}; git push`), {
+    level: "dangerous",
+    why: "it publishes commits (git push), and it writes to /tmp/y, which is outside of the workspace",
+    needs: "outside",
+  });
+});
+
+test("what plainly needs the network is asked for where there is none, and can be had", () => {
+  const why = "it needs the network, which the sandbox does not give";
+  assert.deepEqual(judged(fetch), { level: "dangerous", why, needs: "network" });
+  assert.deepEqual(judged(fetch, places.workspace, places.workspace, true), { level: "plain" });
+  const folders = { places, typed: places.workspace, real: places.workspace };
+  assert.deepEqual(judgeOn(null, fetch, folders, false), { level: "plain" });
+  // Where nobody lets it out, an approval would be worth nothing.
+  assert.deepEqual(judgeOn(way(fetch, { policy: "never" }), fetch, folders, false), { level: "plain" });
 });
 
 test("each way has its words, and a refusal of the sandbox is told as such", () => {
