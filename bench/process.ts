@@ -136,6 +136,13 @@ export function residentMb(pid: number): number {
   return Number(found?.[1]) / 1_024;
 }
 
+/** What a process has used of the processors so far. */
+export function cpuMs(pid: number): number {
+  // Behind the name, which may hold anything: state is field 3, time in user and system mode are fields 14 and 15.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 const inFlight = 64;
 
 /** 64 turns under way that would go on for minutes. */
