@@ -29,11 +29,20 @@ function boundOf(effects: Effects, place: string): string {
   return `version ${effects.versions.get(place) ?? 0}`;
 }
 
+/** Shorter than anybody takes to answer, so a judgement from before the answer never counts. */
+const judgedMs = 10;
+
 const placeOf = (input: unknown): string => (input as { readonly place: string }).place;
 
 export function asking(name: AskingTool, life: Life, store: FullStore, effects: Effects, chances: Dice): Tool {
   const subjectOf = (chat: string): string | null => (name === "approve" ? `calls in ${chat}` : null);
   const canLook = name === "approve-changed";
+  /** What was judged last. Nobody can help what changes between a judgement and the call right behind it. */
+  const judged = new Map<string, { readonly bound: string; readonly at: number }>();
+  const boundFor = (place: string): string => {
+    const last = judged.get(place);
+    return last !== undefined && life.world.now() - last.at < judgedMs ? last.bound : boundOf(effects, place);
+  };
   return {
     name,
     description: name,
@@ -43,11 +52,13 @@ export function asking(name: AskingTool, life: Life, store: FullStore, effects: 
       await life.pass(chances.between(0, 3));
       const place = placeOf(input);
       const subject = subjectOf(address.chat);
+      const bound = boundOf(effects, place);
+      judged.set(place, { bound, at: life.world.now() });
       return {
         type: "approve",
         why: "the story says so",
         what: `${name} ${place}`,
-        bound: boundOf(effects, place),
+        bound,
         subject,
       };
     },
@@ -57,7 +68,7 @@ export function asking(name: AskingTool, life: Life, store: FullStore, effects: 
       const subject = subjectOf(address.chat);
       const isRuled = subject !== null && (await store.rule(name, subject)) !== null;
       const call = key.split(":").slice(2).join(":");
-      if (!isRuled && !isAllowed(journal, call, boundOf(effects, place)) && effects.isCurrent(life))
+      if (!isRuled && !isAllowed(journal, call, boundFor(place)) && effects.isCurrent(life))
         effects.onBreach(`${name} call ${key} was made without leave`);
       if (!journal.some((entry) => entry.type === "tool-begun" && entry.call === call) && effects.isCurrent(life))
         effects.onBreach(`${name} call ${key} ran before its intent was stored`);
