@@ -166,6 +166,7 @@ const staying = [
   "git fetch --help",
   "git clone ./a b",
   "git clone sub/a b",
+  "git clone file:///usr/share/a b",
   "git fetch ../workspace/other",
   "git pull . main",
   "git remote -v",

@@ -96,6 +96,11 @@ test("what is written to the /tmp of the conversation is plain inside, and only 
   assert.match(JSON.stringify(on(null, scratch)), /writes to \/tmp\/y/);
   assert.equal(on("closed", "echo x > y", "/tmp/real").level, "dangerous");
   assert.equal(on("closed", "rm -rf /tmp/a").level, "dangerous");
+  // A workspace in the real one is there.
+  const below = { workspace: "/tmp/h/workspace", home: "/tmp/h", userHome: "/home/ann" };
+  const confined = { isOn: true, network: false, policy: "dangerous" } as const;
+  assert.equal(wayOf(scratch, { ...below, cwd: "/tmp/h/workspace/a" }, confined), "closed");
+  assert.equal(wayOf(scratch, { ...below, cwd: "/tmp/h/files" }, confined), "past");
   assert.deepEqual(judged(`${scratch}; git push`), {
     level: "dangerous",
     why: "it publishes commits (git push), and it writes to /tmp/y, which is outside of the workspace",
@@ -109,6 +114,12 @@ test("what plainly needs the network is asked for where there is none, and can b
   assert.deepEqual(judged(fetch, places.workspace, places.workspace, true), { level: "plain" });
   const folders = { places, typed: places.workspace, real: places.workspace };
   assert.deepEqual(judgeOn(null, fetch, folders, false), { level: "plain" });
+  // With a network that is no reason, whatever else it leaves for.
+  assert.deepEqual(judged(`${fetch}; git push`, places.workspace, places.workspace, true), {
+    level: "dangerous",
+    why: "it publishes commits (git push)",
+    needs: "outside",
+  });
   // Where nobody lets it out, an approval would be worth nothing.
   assert.deepEqual(judgeOn(way(fetch, { policy: "never" }), fetch, folders, false), { level: "plain" });
 });
