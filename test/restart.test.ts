@@ -12,6 +12,7 @@ import { broken } from "../src/sim/invariants.ts";
 import { wellBehaved } from "../src/sim/platform.ts";
 import { type Said, type Story, type Told, plainStory, tell } from "../src/sim/story.ts";
 import { openSqliteStore } from "../src/stores/sqlite/index.ts";
+import { restartTool } from "../src/tools/gateway/restart.ts";
 import { type Living, type Stage, at, slowly, stage } from "./stop/stage.ts";
 
 const back = "The gateway has restarted; I am back.";
@@ -197,10 +198,13 @@ test("an agent's tool restarts the gateway, once, and its turn goes on in the ne
       workspace: folder,
       stepMs: 0,
       toolMs: 0,
-      restart() {
-        asks++;
-        return gate().gateway.restart({ by: "tool", reason: "an agent asked for it" });
-      },
+      restart: restartTool({
+        approvals: "never",
+        restart() {
+          asks++;
+          return gate().gateway.restart({ by: "tool", reason: "an agent asked for it" });
+        },
+      }),
     });
   const one: Living = await on.start({ agent: agentFor(() => one) });
   await on.say("please restart yourself");
@@ -216,7 +220,8 @@ test("an agent's tool restarts the gateway, once, and its turn goes on in the ne
 test("a tool that asks for a restart that is refused tells its agent why", async (t) => {
   const on = await stage(t);
   const refused = { refused: "The configuration is wrong." };
-  const agent = echo({ workspace: tmpdir(), stepMs: 0, toolMs: 0, restart: async () => refused });
+  const restart = restartTool({ approvals: "never", restart: async () => refused });
+  const agent = echo({ workspace: tmpdir(), stepMs: 0, toolMs: 0, restart });
   await on.start({ agent });
   await on.say("restart the gateway");
   await on.until(() => sent(on).length === 1);

@@ -14,8 +14,8 @@ export type Demo = {
   readonly workspace: string;
   /** How long each tool takes. */
   readonly toolMs: number;
-  /** Asks the gateway to restart; absent where that is not possible. */
-  readonly restart?: () => Promise<"restarting" | { readonly refused: string }>;
+  /** The tool that restarts the gateway; absent where that is not possible. */
+  readonly restart?: Tool;
 };
 
 const noInput = { type: "object", properties: {}, additionalProperties: false };
@@ -122,35 +122,8 @@ export function demoTools({ workspace, toolMs, restart }: Demo): readonly Tool[]
         return { type: "ok", output: "the reminder is set", wishes: [{ type: "wake", at, text: textIn(input) }] };
       },
     },
-    ...(restart === undefined ? [] : [restartTool(restart)]),
+    ...(restart === undefined ? [] : [restart]),
   ];
-}
-
-/**
- * Asks once and then waits to be broken off, so its result can only be found out by the life that follows: whoever checks
- * is that life, and the answer is always yes.
- */
-function restartTool(restart: NonNullable<Demo["restart"]>): Tool {
-  return {
-    name: "restart_gateway",
-    description: "Restarts the gateway; this turn goes on afterwards.",
-    effect: "checkable",
-    input: noInput,
-    async run(_input, { signal }) {
-      const answer = await restart();
-      if (answer !== "restarting") return { type: "failed", why: answer.refused };
-      await aborted(signal);
-      throw signal.reason;
-    },
-    check: async () => ok("the gateway has restarted"),
-  };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function ok(output: string): ToolResult {

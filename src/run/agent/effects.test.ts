@@ -26,7 +26,8 @@ test("every built-in tool is known with its effect and its time limit, and no ot
 });
 
 test("so are those of the offline agent", () => {
-  assert.deepEqual(said(echo({ workspace: "/w", stepMs: 0, toolMs: 0, restart: never }).tools), offline);
+  const restart = restartTool({ approvals: "never", restart: never });
+  assert.deepEqual(said(echo({ workspace: "/w", stepMs: 0, toolMs: 0, restart }).tools), offline);
 });
 
 function said(tools: readonly Tool[]) {

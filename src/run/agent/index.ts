@@ -39,10 +39,13 @@ export function agentOf(config: Config, paths: Paths): AgentOf {
 function offlineAgent({ agent }: Config, paths: Paths): AgentOf {
   const workspace = workspaceOf(agent, paths);
   return (given) => {
-    const restart = given === undefined ? {} : { restart: given.restart };
     const load = async () => {
       const { echo } = await import("../../agents/echo/index.ts");
-      return echo({ workspace, stepMs: 500, toolMs: 1_500, ...restart });
+      const pace = { stepMs: 500, toolMs: 1_500 };
+      if (given === undefined) return echo({ workspace, ...pace });
+      const { restartTool } = await import("../../tools/gateway/restart.ts");
+      // It acts by rule: whoever wrote the words that it follows has asked for it.
+      return echo({ workspace, ...pace, restart: restartTool({ approvals: "never", restart: given.restart }) });
     };
     return shell({ load, known: offlineTool });
   };
