@@ -102,7 +102,10 @@ table(
   ({ more, why }) => {
     const text = textOf(more);
     assert.equal(text.includes("Only this once"), why !== null);
-    assert.ok(why === null || text.includes(`Only this once, not for good: ${why}.\n\nAnswer /approve or /deny.`), text);
+    assert.ok(
+      why === null || text.includes(`Only this once, not for good: ${why}.\n\nAnswer /approve or /deny.`),
+      text,
+    );
   },
 );
 
