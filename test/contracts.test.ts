@@ -9,9 +9,10 @@ import type { Instant, SessionId } from "../src/core/ids.ts";
 import { newSession } from "../src/core/session.ts";
 import { chat } from "../src/platforms/chat/index.ts";
 import { readEvents } from "../src/platforms/chat/samples.ts";
+import { scripted } from "../src/sim/agent.ts";
 import { life } from "../src/sim/life.ts";
 import { dice, time } from "../src/sim/time.ts";
-import { openSqliteArchive, openSqliteStore } from "../src/stores/sqlite/index.ts";
+import { memory, openSqliteArchive, openSqliteStore } from "../src/stores/sqlite/index.ts";
 import {
   type OpenedPlatform,
   type OpenedStore,
@@ -78,6 +79,20 @@ agentSuite("echo", {
     "remind me in 20 seconds to stretch",
     "show me markdown",
   ],
+  repeatable: true,
+});
+
+/** The agent of the simulator, in a world that is never cut short and where waiting takes no time. */
+agentSuite("scripted", {
+  async open() {
+    const store = await openSqliteStore({ file: memory, writer: "inline" });
+    const still = { ...life(1, time(), dice(7), { next: 0 }, []), pass: async () => undefined };
+    const nobody = () => undefined;
+    const effects = { happened: new Map(), versions: new Map(), tripped: new Set<string>() };
+    const outside = { ...effects, isCurrent: () => false, onBreach: nobody, onDie: nobody };
+    return { agent: scripted(still, store, outside, dice(7)), close: () => store.close() };
+  },
+  messages: ["m1: say pure keyed", "m2: pures checkable", "m3: ask wish", "m4: compact remind once", "m5"],
   repeatable: true,
 });
 

@@ -34,8 +34,8 @@ const cases: readonly { name: string; poison: readonly Act[]; innocent: readonly
   { name: "a step after a good one", poison: ["say", "die"], innocent: ["say"] },
   { name: "a tool after its intent, called again and again", poison: stubborn, innocent: ["say", "once"] },
   { name: "a tool after its intent, innocents that have no result", poison: stubborn, innocent: ["hang"] },
-  { name: "a tool that may run again", poison: ["bomb-again"], innocent: ["say", "once"] },
-  { name: "a tool after good ones", poison: ["pure", "once", "bomb-again"], innocent: ["say"] },
+  { name: "a tool that may run again", poison: ["bomb_again"], innocent: ["say", "once"] },
+  { name: "a tool after good ones", poison: ["pure", "once", "bomb_again"], innocent: ["say"] },
 ];
 
 for (const { name, poison, innocent } of cases) {

@@ -6,7 +6,7 @@ import type { ToolEffect } from "../core/journal.ts";
 import { type Inbound, textOf } from "../core/message.ts";
 import type { Agent, AgentJob, Step } from "../ports/agent.ts";
 import type { Tool } from "../ports/tool.ts";
-import { asking, askingTools, inquiring, wishing } from "./asking.ts";
+import { asking, askingTools, finding, inquiring, wishing } from "./asking.ts";
 import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
 import type { Dice } from "./time.ts";
@@ -21,7 +21,7 @@ export const acts = [
   "ask",
   "remind",
   "approve",
-  "approve-changed",
+  "approve_changed",
   "deny",
   "inquire",
   "wish",
@@ -30,19 +30,19 @@ export const acts = [
   "hang",
   "die",
   "bomb",
-  "bomb-again",
+  "bomb_again",
 ] as const;
 /**
  * One step of a script. `die`: the process dies in this step, every time, until somebody gives up. `bomb` and
- * `bomb-again`: it dies in a tool, after its intent was stored; the first may happen once, the second may run again.
+ * `bomb_again`: it dies in a tool, after its intent was stored; the first may happen once, the second may run again.
  */
 export type Act = (typeof acts)[number];
 
 /** What its user has to answer. */
-export const waits: ReadonlySet<Act> = new Set<Act>(["ask", "approve", "approve-changed", "deny", "inquire"]);
+export const waits: ReadonlySet<Act> = new Set<Act>(["ask", "approve", "approve_changed", "deny", "inquire"]);
 
 /** What brings the process down. */
-export const deadly: ReadonlySet<Act> = new Set<Act>(["die", "bomb", "bomb-again"]);
+export const deadly: ReadonlySet<Act> = new Set<Act>(["die", "bomb", "bomb_again"]);
 
 /** The outside world that tools change. */
 export type Effects = {
@@ -77,7 +77,7 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
       inquiring(life, effects, chances),
       wishing(life, chances),
       bomb("bomb", "once", life, effects),
-      bomb("bomb-again", "pure", life, effects),
+      bomb("bomb_again", "pure", life, effects),
     ],
     async step(job) {
       await life.pass(chances.between(1, 30));
@@ -118,7 +118,7 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
       case "ask":
         return {
           type: "asked",
-          text: `question ${place}`,
+          text: "which?",
           choices: ["yes", "no"],
           until: (job.now() + 60_000) as Instant,
         };
@@ -130,7 +130,7 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
         effects.onDie(life);
         return new Promise<Step>(() => undefined);
       case "bomb":
-      case "bomb-again":
+      case "bomb_again":
         // The same input each time, as a model that learned nothing gives it.
         return { type: "said", text: act, calls: [{ call: `${place}:0`, tool: act, input: {} }], final: false };
       default:
@@ -166,7 +166,7 @@ function bomb(name: Act, effect: ToolEffect, life: Life, effects: Effects): Tool
     effects.onDie(life);
     return new Promise<never>(() => undefined);
   };
-  return { name, description: name, effect, input: {}, run };
+  return { name, description: name, effect, input: { type: "object" }, run };
 }
 
 function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects, chances: Dice): Tool {
@@ -178,7 +178,7 @@ function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects
     name: effect,
     description: effect,
     effect,
-    input: {},
+    input: { type: "object" },
     // Some are judged first and found harmless.
     ...(effect === "keyed"
       ? { vet: () => life.pass(chances.between(0, 2)).then(() => ({ type: "run" }) as const) }
@@ -203,9 +203,6 @@ function tool(effect: ToolEffect, life: Life, store: FullStore, effects: Effects
       const at = (life.world.now() + 500) as Instant;
       return { type: "ok", output: effect, wishes: [{ type: "wake", at, text: `reminder-${remind}: ` }] };
     },
-    async check(_input, context) {
-      await life.pass(chances.between(1, 5));
-      return happened.has(context.key) ? { type: "ok", output: "found" } : null;
-    },
+    ...(effect === "checkable" ? { check: finding(life, effects, chances) } : {}),
   };
 }

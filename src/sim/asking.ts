@@ -10,13 +10,13 @@ import type { FullStore } from "./power.ts";
 import type { Dice } from "./time.ts";
 
 /**
- * `approve-changed`: what it would do changes after its user was asked, and again whenever nobody runs; it can be looked
+ * `approve_changed`: what it would do changes after its user was asked, and again whenever nobody runs; it can be looked
  * at whether it happened. `deny`: its user always refuses.
  */
-export const askingTools = ["approve", "approve-changed", "deny"] as const;
+export const askingTools = ["approve", "approve_changed", "deny"] as const;
 export type AskingTool = (typeof askingTools)[number];
 
-const toldLine = /^(approve|approve-changed|deny) (\S+)$/m;
+const toldLine = /^(approve|approve_changed|deny) (\S+)$/m;
 
 /** Which tool asks, and for what; null when the text is no such question. */
 export function readAsking(text: string): { readonly tool: AskingTool; readonly place: string } | null {
@@ -36,7 +36,7 @@ const placeOf = (input: unknown): string => (input as { readonly place: string }
 
 export function asking(name: AskingTool, life: Life, store: FullStore, effects: Effects, chances: Dice): Tool {
   const subjectOf = (chat: string): string | null => (name === "approve" ? `calls in ${chat}` : null);
-  const canLook = name === "approve-changed";
+  const canLook = name === "approve_changed";
   /** What was judged last. Nobody can help what changes between a judgement and the call right behind it. */
   const judged = new Map<string, { readonly bound: string; readonly at: number }>();
   const boundFor = (place: string): string => {
@@ -47,7 +47,7 @@ export function asking(name: AskingTool, life: Life, store: FullStore, effects: 
     name,
     description: name,
     effect: canLook ? "checkable" : "once",
-    input: {},
+    input: { type: "object" },
     async vet(input, { address }) {
       await life.pass(chances.between(0, 3));
       const place = placeOf(input);
@@ -79,10 +79,15 @@ export function asking(name: AskingTool, life: Life, store: FullStore, effects: 
       await life.pass(chances.between(1, 20));
       return { type: "ok", output: name };
     },
-    async check(_input, { key }) {
-      await life.pass(chances.between(1, 5));
-      return effects.happened.has(key) ? { type: "ok", output: "found" } : null;
-    },
+    ...(canLook ? { check: finding(life, effects, chances) } : {}),
+  };
+}
+
+/** Whether a call has happened, as the outside world knows it. */
+export function finding(life: Life, effects: Effects, chances: Dice): NonNullable<Tool["check"]> {
+  return async (_input, { key }) => {
+    await life.pass(chances.between(1, 5));
+    return effects.happened.has(key) ? { type: "ok", output: "found" } : null;
   };
 }
 
@@ -102,7 +107,7 @@ export function inquiring(life: Life, effects: Effects, chances: Dice): Tool {
     name: "inquire",
     description: "inquire",
     effect: "pure",
-    input: {},
+    input: { type: "object" },
     async vet(input, { now }) {
       await life.pass(chances.between(0, 3));
       const until = (now() + 60_000) as Instant;
@@ -121,7 +126,7 @@ export function wishing(life: Life, chances: Dice): Tool {
     name: "wish",
     description: "wish",
     effect: "pure",
-    input: {},
+    input: { type: "object" },
     async run(input, { tell }) {
       tell("wishing");
       await life.pass(chances.between(1, 30));

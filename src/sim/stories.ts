@@ -37,7 +37,7 @@ export const stories: Readonly<Record<string, Story>> = {
     ...plainStory,
     seed: 13,
     servers: keyed,
-    said: [say(0, "a", "m1", "approve", "approve"), say(5, "b", "m2", "approve-changed"), say(10, "c", "m3", "deny")],
+    said: [say(0, "a", "m1", "approve", "approve"), say(5, "b", "m2", "approve_changed"), say(10, "c", "m3", "deny")],
   },
   "starting over while something is at work": {
     ...plainStory,
@@ -46,7 +46,7 @@ export const stories: Readonly<Record<string, Story>> = {
     said: [
       say(0, "a", "m1", "say", "approve"),
       { ...say(20, "a", "new"), text: "/new" },
-      say(30, "a", "m2", "say", "approve-changed"),
+      say(30, "a", "m2", "say", "approve_changed"),
       say(0, "b", "m3", "say", "checkable", "deny"),
       { ...say(60, "b", "new too"), text: "/new" },
       { ...say(70, "b", "stop"), text: "/stop" },

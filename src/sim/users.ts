@@ -38,7 +38,7 @@ export function users(
     const asked = readAsking(text);
     const choice = asked?.tool === "deny" ? "deny" : chances.pick(choices);
     const afterMs = chances.between(10, 3_000);
-    if (asked?.tool === "approve-changed" && !effects.versions.has(asked.place))
+    if (asked?.tool === "approve_changed" && !effects.versions.has(asked.place))
       clock.at(clock.now() + chances.between(1, afterMs), () => void effects.versions.set(asked.place, 1));
     const way = chances.pick(["press", "press", "press twice", "words", "command"] as const);
     if (way === "words" || way === "command") {
