@@ -14,6 +14,7 @@ import {
   decideNext,
   diedOfIt,
   follows,
+  isClear,
   isFromOutside,
   madeProgress,
 } from "./journal.ts";
@@ -556,25 +557,28 @@ table(
 );
 
 const ran = [said("", [call("1", "checkable")]), begun("1", "checkable")];
-const again = (reason: "crash" | "restart_timeout" | "shutdown_timeout"): Entry => ({
-  type: "resumed",
-  attempt: 2,
-  reason,
-});
+const again: Entry = { type: "resumed", attempt: 2, reason: "crash" };
 table(
   "a call that goes on without us",
   [
-    { name: "begun", journal: ran, gives: 0 },
-    { name: "not begun", journal: ran.slice(0, 1), gives: null },
-    { name: "ended", journal: [...ran, ended("1")], gives: null },
-    { name: "of another effect", journal: [said("", [call("1", "keyed")]), begun("1", "keyed")], gives: null },
-    { name: "asked about again", journal: [...ran, again("crash"), callAsked("1", "q1")], gives: null },
-    {
-      name: "restarts are no deaths",
-      journal: [...ran, again("crash"), again("restart_timeout"), again("shutdown_timeout")],
-      gives: 2,
-    },
-    { name: "deaths before it was begun are not its own", journal: [again("crash"), ...ran], gives: 0 },
+    { name: "begun", journal: ran, gives: true },
+    { name: "not begun", journal: ran.slice(0, 1), gives: false },
+    { name: "ended", journal: [...ran, ended("1")], gives: false },
+    { name: "of another effect", journal: [said("", [call("1", "keyed")]), begun("1", "keyed")], gives: false },
+    { name: "asked about again", journal: [...ran, again, callAsked("1", "q1")], gives: false },
+    { name: "followed by another life", journal: [...ran, again, again], gives: true },
   ],
-  ({ journal, gives }) => assert.equal(follows(journal)?.deaths ?? null, gives),
+  ({ journal, gives }) => assert.equal(follows(journal), gives),
+);
+
+table(
+  "whether a suspect may be let go",
+  [
+    { name: "words", journal: [said("hm")], gives: true },
+    { name: "a step that makes a call", journal: [said("", [call("1", "once")]), begun("1", "once")], gives: false },
+    { name: "a call's result", journal: [ended("1")], gives: true },
+    { name: "a result nobody knows", journal: [unknown("1")], gives: false },
+    { name: "only a new start", journal: [again], gives: false },
+  ],
+  ({ journal, gives }) => assert.equal(isClear(journal), gives),
 );

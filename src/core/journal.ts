@@ -217,6 +217,16 @@ export function madeProgress(journal: readonly Entry[]): boolean {
   );
 }
 
+/** Whether what was just obtained leaves no call open that the process may die of. */
+export function isClear(entries: readonly Entry[]): boolean {
+  return entries.some(
+    (entry) =>
+      (entry.type === "said" && entry.calls.length === 0) ||
+      entry.type === "compacted" ||
+      (entry.type === "tool-ended" && entry.result.type !== "unknown"),
+  );
+}
+
 /**
  * Whether a turn that lies cut short at the end of its journal was in the middle of the same call, by tool and input, at
  * an earlier death: whatever it got done between, that call is what it dies of.
@@ -235,15 +245,9 @@ export function diedOfIt(journal: readonly Entry[], effectOf: (tool: string) => 
     );
 }
 
-/**
- * Whether a turn stands inside a call that goes on without us and is only followed: a stop takes nothing from it. `deaths`
- * are the ends of lives, other than restarts, that followed it so far.
- */
-export function follows(journal: readonly Entry[]): { readonly deaths: number } | null {
-  const from = followedFrom(journal);
-  if (from === null) return null;
-  const ends = journal.slice(from).filter((entry) => entry.type === "resumed" && entry.reason !== "restart_timeout");
-  return { deaths: ends.length };
+/** Whether a turn stands inside a call that goes on without us and is only followed: a stop takes nothing from it. */
+export function follows(journal: readonly Entry[]): boolean {
+  return followedFrom(journal) !== null;
 }
 
 /** Where the open checkable call of the last step was begun. */

@@ -70,8 +70,6 @@ export const limits = {
   beatMs: 30_000,
   /** Deaths without progress before a turn is given up, interruptions before its session starts over. */
   strikesMax: 3,
-  /** So many ends of the process beside one command that outlives it accuse nobody; later ones count like any other. */
-  followedDeathsMax: 10,
   /** A session that was active this long ago counts as active when the process died. */
   recentMs: 120_000,
   /** Deaths in a row before it was ready after which the gateway holds still, and for how long. */

@@ -29,7 +29,7 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
       { check: "turn", turn: one.turn.id, version: one.turn.version, session: id, fence },
       { put: "resume", session: id, resume: marked.resume },
     ];
-    const isLost = !one.hasResult && follows(await store.journalOf(one.turn.id)) === null;
+    const isLost = !one.hasResult && !follows(await store.journalOf(one.turn.id));
     if (isLost && stop !== "fault") {
       changes.push({ put: "strikes", key, strikes: (await store.strikes(key)) + 1 });
     }

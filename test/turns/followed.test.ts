@@ -24,12 +24,18 @@ function command(job: Job): Tool {
 }
 
 /** So many lives, each of which looks at the command for a while and then ends. */
-async function livesOf(on: Stage, job: Job, count: number, end: (one: Living) => Promise<void>): Promise<void> {
+async function livesOf(
+  on: Stage,
+  job: Job,
+  count: number,
+  end: (one: Living) => Promise<void>,
+  ms = 3 * limits.beatMs,
+): Promise<void> {
   for (let n = 1; n <= count; n++) {
     const one = await on.start({ agent: agentOf([command(job)], [calling("build")]) });
     if (n === 1) await on.say("build it");
     await on.until(() => job.started + job.followed >= n, `life ${n} to look at it`);
-    await on.pass(60_000);
+    await on.pass(ms);
     await end(one);
   }
 }
@@ -56,10 +62,10 @@ for (const [name, end] of Object.entries(ends)) {
   });
 }
 
-test("what the process dies beside every time is given up in the end, and its command ended", async (t) => {
+test("what the process dies beside at once, every time, is given up, and its command ended", async (t) => {
   const on = await stage(t);
   const job: Job = { started: 0, followed: 0, isOver: false, dropped: [] };
-  await livesOf(on, job, limits.followedDeathsMax + limits.strikesMax, crash);
+  await livesOf(on, job, 1 + limits.strikesMax, crash, 1_000);
   const [turn] = await turnsOf(on);
   assert.equal(turn?.now.state, "running", "not a life too early");
   await on.start({ agent: agentOf([command(job)], [calling("build")]) });

@@ -191,7 +191,7 @@ export function lanes(parts: Parts, runTurn: (running: Running, journal: readonl
 
   function begin(lane: Lane, turn: Turn, journal: readonly Entry[], joins: number): void {
     const { session } = lane;
-    const running = runIn(lane, turn, joins, () => suspects.leave(turn.id));
+    const running = runIn(lane, turn, joins, (isClear) => suspects.show(turn.id, isClear));
     settle(lane, running);
     parts.events.emit({ type: "turn-started", session: session.id, turn: turn.id, attempt: turn.attempt });
     if (!isOpen) running.abort.abort(ending);

@@ -9,7 +9,9 @@ import type { World } from "../../ports/world.ts";
 export interface Quarantine<Lane> {
   /** Whether a turn may start; a lane that may not is kept until it may. */
   admit(lane: Lane, turn: TurnId, suspect: boolean): Start;
-  /** The turn has a result, or has ended. */
+  /** The turn has a result. While a call of its own is open, it stays for a while: it may be what the process dies of. */
+  show(turn: TurnId, isClear: boolean): void;
+  /** The turn has ended. */
   leave(turn: TurnId): void;
   hold(): void;
   held(): boolean;
@@ -28,6 +30,12 @@ export function quarantine<Lane>(world: World, closing: AbortSignal, readmit: (l
     for (const lane of lanes) readmit(lane);
   }
 
+  function leave(turn: TurnId): void {
+    if (inside !== turn) return;
+    inside = null;
+    clear();
+  }
+
   return {
     admit(lane, turn, suspect) {
       const start = decideStart(suspect, { occupied: inside !== null, held: isHeld });
@@ -35,11 +43,11 @@ export function quarantine<Lane>(world: World, closing: AbortSignal, readmit: (l
       if (start === "after-quarantine") waiting.add(lane);
       return start;
     },
-    leave(turn) {
-      if (inside !== turn) return;
-      inside = null;
-      clear();
+    show(turn, isClear) {
+      if (isClear) leave(turn);
+      else if (inside === turn) void world.sleep(later(world.now(), limits.holdMs), closing).then(() => leave(turn));
     },
+    leave,
     hold() {
       isHeld = true;
       void world.sleep(later(world.now(), limits.holdMs), closing).then(clear);

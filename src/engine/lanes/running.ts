@@ -4,7 +4,7 @@ import type { Turn } from "../../core/turn.ts";
 import type { Running } from "../turns/run.ts";
 import type { Lane } from "./lanes.ts";
 
-export function runIn(lane: Lane, turn: Turn, joins: number, onResult: () => void): Running {
+export function runIn(lane: Lane, turn: Turn, joins: number, onResult: (isClear: boolean) => void): Running {
   const running: Running = {
     turn,
     get session() {
@@ -18,9 +18,9 @@ export function runIn(lane: Lane, turn: Turn, joins: number, onResult: () => voi
     join: joins,
     hasResult: false,
     trouble: null,
-    progressed() {
+    progressed(isClear) {
       running.hasResult = true;
-      onResult();
+      onResult(isClear);
     },
   };
   return running;

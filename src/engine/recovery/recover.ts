@@ -73,7 +73,7 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
       if (session === null) throw new Bug(`turn ${turn.id} belongs to no session`);
       sessions.set(turn.id, session);
       const { stop } = boot;
-      const { progressed, follows } = await howFar(parts, turn);
+      const { progressed, follows } = await howFar(parts, turn, boot);
       held.push({
         turn,
         boot,
@@ -128,17 +128,18 @@ function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdic
 }
 
 /**
- * A result since its last start, or a call that is only followed and was so not too often; but whoever dies in the same
- * call again got nowhere, whatever came between.
+ * A result since its last start, or a call that goes on without us and was followed for a while: that did not bring the
+ * process down. But whoever dies in the same call again got nowhere, whatever came between.
  */
-async function howFar(parts: Parts, turn: Turn): Promise<Pick<HeldTurn, "progressed" | "follows">> {
+async function howFar(parts: Parts, turn: Turn, boot: Boot): Promise<Pick<HeldTurn, "progressed" | "follows">> {
   const something = await gotSomething(parts, turn.id);
   if (turn.attempt < 2) return { progressed: something, follows: false };
   const effectOf = (name: string): ToolEffect => toolNamed(parts.agent, name)?.effect ?? "pure";
   const journal = await parts.store.journalOf(turn.id);
   const followed = follows(journal);
-  const mayFollow = followed !== null && followed.deaths < limits.followedDeathsMax;
-  return { progressed: (something || mayFollow) && !diedOfIt(journal, effectOf), follows: followed !== null };
+  const begunAt = turn.now.state === "running" ? turn.now.startedAt : boot.beatAt;
+  const forLong = followed && boot.beatAt - begunAt >= limits.beatMs;
+  return { progressed: (something || forLong) && !diedOfIt(journal, effectOf), follows: followed };
 }
 
 async function gotSomething({ store }: Parts, turn: TurnId): Promise<boolean> {

@@ -3,7 +3,7 @@
 
 import type { Change, CommitResult } from "../../core/change.ts";
 import { Bug, type Instant } from "../../core/ids.ts";
-import { type Entry, madeProgress } from "../../core/journal.ts";
+import { type Entry, isClear, madeProgress } from "../../core/journal.ts";
 import { type TurnEvent, advanceTurn } from "../../core/turn.ts";
 import type { Parts } from "../parts.ts";
 import type { Running } from "./run.ts";
@@ -37,7 +37,7 @@ export function book(parts: Parts, running: Running, past: readonly Entry[]): Bo
     const result = await ledger.keep([...changes, ...more]);
     if (result !== "committed") return result;
     journal.push(...entries);
-    if (madeProgress(entries)) running.progressed();
+    if (madeProgress(entries)) running.progressed(isClear(entries));
     return result;
   }
 

@@ -35,7 +35,7 @@ export type Running = {
   hasResult: boolean;
   /** Its step failed, and it waits to try it again; null while it goes on. */
   trouble: Trouble | null;
-  readonly progressed: () => void;
+  readonly progressed: (isClear: boolean) => void;
 };
 
 export type Runner = (running: Running, journal: readonly Entry[]) => Promise<void>;
