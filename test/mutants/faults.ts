@@ -296,15 +296,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a long command is held against its turn",
     file: "src/engine/recovery/recover.ts",
-    find: "progressed: (something || mayFollow) && !diedOfIt",
+    find: "progressed: (something || forLong) && !diedOfIt",
     replace: "progressed: something && !diedOfIt",
     by: "turns/followed",
   },
   {
     name: "a call that goes on without us is never given up",
     file: "src/engine/recovery/recover.ts",
-    find: "followed.deaths < limits.followedDeathsMax",
-    replace: "followed.deaths < 1_000",
+    find: "boot.beatAt - begunAt >= limits.beatMs",
+    replace: "boot.beatAt >= begunAt - 1e15",
     by: "turns/followed",
   },
   {
