@@ -3,17 +3,17 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createSocket } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ToolResult } from "../../src/core/journal.ts";
 import type { Tool } from "../../src/ports/tool.ts";
 import { openSandbox, tryBwrap } from "../../src/tools/terminal/sandbox/sandbox.ts";
-import { atEnd, root, until } from "../process/stage.ts";
+import { atEnd, until } from "../process/stage.ts";
 import { context, marksOf, newJobsHome, stageTools } from "./jobs-stage.ts";
 
 const outputOf = (result: ToolResult) => (result.type === "ok" ? String(result.output) : assert.fail(result.why));
@@ -22,9 +22,12 @@ const trial = await tryBwrap();
 const cannot = trial.works ? false : `no sandbox works here: ${trial.why}`;
 const cannotAsUser = process.getuid?.() === 0 ? cannot : "it needs root";
 
-/** A user with secrets. Not below /tmp, which a sandbox has anew. */
+/** Not below /tmp, which a sandbox has anew, and where this clone may be. */
+const apart = homedir();
+
+/** A user with secrets. */
 function newUser(t: TestContext): string {
-  const userHome = mkdtempSync(join(root, "node_modules", ".everturn-user-"));
+  const userHome = mkdtempSync(join(apart, "everturn-user-"));
   atEnd(t, () => rmSync(userHome, { recursive: true, force: true }));
   for (const folder of [".ssh", ".config/gh", "src"]) mkdirSync(join(userHome, folder), { recursive: true });
   writeFileSync(join(userHome, ".ssh", "id_ed25519"), "PLANTED-KEY");
@@ -66,7 +69,7 @@ test("what needs more than the sandbox gives is asked for outside of it, and don
   skip: cannot,
 }, async (t) => {
   const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
-  const elsewhere = mkdtempSync(join(root, "node_modules", ".everturn-elsewhere-"));
+  const elsewhere = mkdtempSync(join(apart, "everturn-elsewhere-"));
   atEnd(t, () => rmSync(elsewhere, { recursive: true, force: true }));
   const { session, address, now } = context("k");
   const vet = async (tool: Tool, command: string) => tool.vet?.({ command }, { session, address, now, outside: false });
@@ -87,7 +90,7 @@ test("what needs more than the sandbox gives is asked for outside of it, and don
 
   // Where nobody is asked it holds, and the result says so.
   const never = stageTools(home, jobs, { sandbox: "bwrap", approvals: "never" }).terminal;
-  const place = mkdtempSync(join(root, "node_modules", ".everturn-place-"));
+  const place = mkdtempSync(join(apart, "everturn-place-"));
   atEnd(t, () => rmSync(place, { recursive: true, force: true }));
   const write = `echo precious >${place}/report.txt`;
   assert.deepEqual(await vet(never, write), { type: "run" });
@@ -173,9 +176,10 @@ test("sockets of other programs cannot be reached", { skip: cannotAsUser }, asyn
   const server = createSocket((socket) => socket.end("reached")).listen(path);
   atEnd(t, () => server.close());
   await until(() => existsSync(path), Boolean, "it listens");
-  const { terminal } = newJobsHome(t, { sandbox: "bwrap", network: true });
+  const { terminal, workspace } = newJobsHome(t, { sandbox: "bwrap", network: true });
+  copyFileSync(process.execPath, join(workspace, "node"));
   const script = `require("net").connect("${path}").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))`;
-  const output = outputOf(await terminal.run({ command: `${process.execPath} -e '${script}'` }, context("k1")));
+  const output = outputOf(await terminal.run({ command: `./node -e '${script}'` }, context("k1")));
   assert.match(output, /\]\nENOENT$/);
 });
 
