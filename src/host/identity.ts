@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { replaceFile, replaceFileNow } from "./files/draft.ts";
 
 export type ProcessIdentity = {
@@ -101,11 +102,21 @@ export function writeStateFileNow(path: string, state: StateFile): void {
   replaceFileNow(path, textOf(state));
 }
 
-/** What the owner wants from now on; whatever else the file says stays. */
+/**
+ * What the owner wants from now on; whatever else the file says stays. A gateway that was writing at this very moment puts
+ * back what it had read, so it is looked at again.
+ */
 export async function writeDesiredState(path: string, desired: StateFile["desired_state"]): Promise<void> {
-  const found = recordIn((await readText(path)) ?? "") ?? {};
-  await replaceFile(path, textOf({ ...found, desired_state: desired }));
+  for (let tries = 0; tries < 5; tries++) {
+    const found = recordIn((await readText(path)) ?? "") ?? {};
+    if (tries > 0 && found["desired_state"] === desired) return;
+    await replaceFile(path, textOf({ ...found, desired_state: desired }));
+    await pause(lookAgainMs);
+  }
 }
+
+/** Longer than a gateway takes between reading the file and replacing it. */
+const lookAgainMs = 20;
 
 /** Why a gateway ended that could not say so itself; whatever else the file says stays. */
 export async function writeExitReason(path: string, reason: string): Promise<void> {
