@@ -38,6 +38,9 @@ test(`${toolsMax} tools, killed ${kills} times: each is done once, and the answe
     spawn(process.execPath, [join(fakes, "driver.ts"), journal, `tools ${toolsMax}`, options], {
       stdio: ["ignore", "pipe", "ignore"],
     });
+  const agentsGone = async () => {
+    for (const pid of read(join(folder, "starts")).map(Number)) while (isAlive(pid)) await sleep(20);
+  };
   let done = 0;
   let text: string | null = null;
   for (let n = 0; text === null; n++) {
@@ -51,6 +54,8 @@ test(`${toolsMax} tools, killed ${kills} times: each is done once, and the answe
       child.kill("SIGKILL");
     }
     text = await end;
+    // A gateway ends what its dead life left before it goes on; the driver has nobody who does, so it is waited for here.
+    await agentsGone();
     done = read(join(folder, "effects")).length;
   }
   const names = Array.from({ length: toolsMax }, (_, i) => `tool ${i + 1}`);
@@ -59,8 +64,6 @@ test(`${toolsMax} tools, killed ${kills} times: each is done once, and the answe
   const prompts = read(join(folder, "prompts")).map((line) => (JSON.parse(line) as { readonly text: string }).text);
   assert.equal(prompts.filter((one) => one === `tools ${toolsMax}`).length, 1, "it was told the message once");
   t.diagnostic(`${prompts.length} prompts in ${read(join(folder, "starts")).length} lives of the agent`);
-  // The agents of the dead lives are gone; the last one was closed.
-  for (const pid of read(join(folder, "starts")).map(Number)) while (isAlive(pid)) await sleep(20);
 });
 
 function isAlive(pid: number): boolean {
