@@ -42,7 +42,7 @@ export function users(): Users {
       account: "a",
       can: { keyedSend: true, draftEveryMs: null },
       parts: (text) => [text],
-      async listen(accepting, _from, up, signal) {
+      async listen({ accept: accepting, up }, _from, signal) {
         accept = accepting;
         up();
         await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

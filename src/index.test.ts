@@ -32,7 +32,7 @@ function onePen(question: string): { readonly platform: api.Platform; readonly a
     account: "desk",
     can: { keyedSend: true, draftEveryMs: null },
     parts: (text) => api.toParts(text, 1_000),
-    async listen(accept, _from, up, signal) {
+    async listen({ accept, up }, _from, signal) {
       up();
       const body = { kind: "text", text: question, files: [] } as const;
       await accept({ key: "m1", from, sender: "ann", body, sentAt: 1 as api.Instant }, "1");

@@ -19,7 +19,7 @@ export {
 } from "./core/message.ts";
 
 // For platforms
-export type { Accept, Can, Platform } from "./ports/platform.ts";
+export type { Accept, Can, DraftMessages, Inlet, Pace, Platform, Receipt, Surroundings } from "./ports/platform.ts";
 export type { Routes } from "./ports/http.ts";
 export type { InDoubtPolicy, ItemState, OutboxItem, SendResult } from "./core/outbox.ts";
 export { toParts } from "./core/parts.ts";

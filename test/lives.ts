@@ -207,7 +207,7 @@ function openOffice(): { readonly office: Office; readonly platform: Platform } 
     account: account.account,
     can: { keyedSend: true, draftEveryMs: null },
     parts: (text) => [text],
-    async listen(accept, from, up, signal) {
+    async listen({ accept, up }, from, signal) {
       office.cursors.push(from);
       up();
       for (let next = Number(from ?? 0); !signal.aborted; next++) {

@@ -48,7 +48,19 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   [/^src\/engine\//, { to: ["core", "ports", "engine"] }],
   [/^src\/(?:stores|platforms|agents)\/[^/]+\.ts$/, { to: ["core", "ports", "config", "own"], node: "all" }],
   [/^src\/stores\/[^/]+\//, { to: ["core", "ports", "own"], node: "all" }],
-  [/^src\/platforms\/[^/]+\//, { to: ["core", "ports", "own"], node: "all", packages: ["hono", "@hono/node-server"] }],
+  // One library each, of the platform itself; all of them can write markdown their own way.
+  ...Object.entries({
+    telegram: ["grammy"],
+    discord: ["@discordjs/ws", "@discordjs/rest", "discord-api-types"],
+    slack: ["@slack/socket-mode", "@slack/web-api"],
+    email: ["imapflow", "nodemailer", "postal-mime"],
+    chat: ["hono", "@hono/node-server"],
+  }).map(([name, packages]): readonly [RegExp, Allowed] => [
+    new RegExp(`^src/platforms/${name}/`),
+    { to: ["core", "ports", "own", "markup"], node: "all", packages },
+  ]),
+  [/^src\/platforms\/[^/]+\//, { to: ["core", "ports", "own", "markup"], node: "all" }],
+  [/^src\/markup\//, { to: ["core", "markup"], packages: ["marked"] }],
   [
     /^src\/agents\/acp\//,
     { to: ["core", "ports", "own", "peers"], node: "all", packages: ["@agentclientprotocol/sdk"] },
@@ -91,7 +103,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   [/^src\/index\.ts$/, { to: ["core", "ports", "engine", "stores", "world.ts"] }],
   // The composition: main and the files beside it are the only ones that know everyone.
   [
-    /^src\/(?:run\/(?:(?:after|agent|next)\/)?)?[^/]+\.ts$/,
+    /^src\/(?:run\/(?:(?:after|agent|next|platforms)\/)?)?[^/]+\.ts$/,
     {
       to: ["beside", "run", "narrate.ts", "world.ts", "../bin/attend.js", ...everythingBut("sim", "testing")],
       node: "all",
@@ -103,7 +115,9 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
 
 function everythingBut(...left: readonly string[]): readonly string[] {
   const folders =
-    "core ports engine stores platforms agents tools peers config control host services log cli sim testing".split(" ");
+    "core ports engine stores platforms markup agents tools peers config control host services log cli sim testing".split(
+      " ",
+    );
   return folders.filter((folder) => !left.includes(folder));
 }
 

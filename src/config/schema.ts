@@ -3,41 +3,10 @@
 // What is documented but not built yet is accepted here and refused by `available.ts`.
 
 import * as v from "valibot";
-import type { BusyPolicy } from "../core/lane.ts";
-import type { InDoubtPolicy } from "../core/outbox.ts";
 import { agent } from "./agent/schema.ts";
-import { address, amount, flag, group, oneOf, secretText, text, whole } from "./kinds.ts";
+import { amount, flag, group, oneOf, text, whole } from "./kinds.ts";
+import { platforms } from "./platforms/index.ts";
 import type { Secret } from "./secret.ts";
-
-const busyPolicies = ["queue", "interrupt", "steer"] as const satisfies readonly BusyPolicy[];
-const inDoubtPolicies = ["resend", "hold"] as const satisfies readonly InDoubtPolicy[];
-
-const orOff = <const E extends v.ObjectEntries>(entries: E) =>
-  v.union([v.literal(false), group(entries)], "must be a group of settings, or false to switch it off");
-
-const busy = v.optional(oneOf(...busyPolicies), "queue");
-const userId = v.pipe(
-  v.union([text, v.number(), v.bigint()], "must be a user id or a name"),
-  v.transform((id) => String(id)),
-);
-
-const platforms = group({
-  web: v.optional(orOff({ busy }), {}),
-  terminal: v.optional(orOff({ busy }), {}),
-  telegram: v.optional(
-    orOff({
-      token: secretText,
-      apiRoot: v.optional(address, "https://api.telegram.org"),
-      allow: v.exactOptional(v.array(userId, "must be a list of user ids or names")),
-      home: v.exactOptional(group({ chat: text, thread: v.exactOptional(text) })),
-      busy,
-      streaming: v.optional(flag, true),
-      restartNotices: v.optional(flag, true),
-      inDoubt: v.optional(oneOf(...inDoubtPolicies), "resend"),
-    }),
-    false,
-  ),
-});
 
 const timeOfDay = v.pipe(
   v.string("must be text"),

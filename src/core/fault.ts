@@ -18,6 +18,7 @@ export type FaultCode =
   | "empty"
   | "not-found"
   | "not-possible"
+  | "denied" // a password or token that is wrong; only another configuration helps
   | "port-unusable"
   | "stopping";
 

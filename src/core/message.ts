@@ -35,7 +35,18 @@ export type Inbound = {
   readonly anchor?: string;
   /** What the platform wants back on whatever is sent in answer; opaque to us. */
   readonly hints?: Hints;
+  /** How people call the sender there; lists of who may speak can have it instead of the id. */
+  readonly name?: string;
+  /** Written by a program. */
+  readonly isBot?: true;
+  /** Where several people write; absent in a chat of two. */
+  readonly group?: Group;
+  /** The key of an earlier message whose new wording this is. */
+  readonly replaces?: string;
 };
+
+/** `called`: the words are meant for us, by a mention, a reply or a command. */
+export type Group = { readonly called: boolean; readonly title?: string };
 
 export type Hints = Readonly<Record<string, string | boolean>>;
 

@@ -32,6 +32,8 @@ export type OutboxItem = {
   readonly files: readonly FileRef[];
   readonly question?: Question;
   readonly hints?: Hints;
+  /** The message of the platform that this text finishes: it is edited, which may be repeated, instead of sent. */
+  readonly edits?: string;
   readonly createdAt: Instant;
   /** A commit names the version it saw; 1 is a new row. */
   readonly version: number;

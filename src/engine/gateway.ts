@@ -89,7 +89,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const started = () => starting;
   const life = supervisor(parts, { ...hands, asked: again.messages, started, letGo: () => closing.abort() }, tell);
   const start = { boot, life, ...hands, counters: options.counters ?? null };
-  const beginning = starter(parts, { ...start, accept: door.accept, clock: clock.run, onReady: tell });
+  const beginning = starter(parts, { ...start, door, clock: clock.run, onReady: tell });
   const desk = openDesk(async () => {
     const { operator } = await import("./asked/operator.ts");
     return operator(parts, { lanes: rows, door, pump: outbox, refuseUnlessOpen });

@@ -8,14 +8,16 @@ import { limits } from "../core/limits.ts";
 import type { Address, Inbound } from "../core/message.ts";
 import { type Timer, toInbound } from "../core/timer.ts";
 import type { Plan } from "./accepting.ts";
+import type { Receipt } from "../ports/platform.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
+import type { Door } from "./links.ts";
 import type { Parts } from "./parts.ts";
 import type { Plans } from "./plans.ts";
 
 export type Accepted = "accepted" | "duplicate";
 
-export interface Intake {
-  accept(inbound: Inbound, cursor: string | null): Promise<Accepted>;
+export interface Intake extends Door {
+  accept(inbound: Inbound, cursor: string | null): Promise<Receipt>;
   /** Runs a message again, as a new turn, whatever it was the first time. */
   again(inbound: Inbound): Promise<void>;
   fire(timer: Timer): Promise<void>;
@@ -76,7 +78,11 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     }
   }
 
-  return {
+  const self: Intake = {
+    of: ({ name, account }) => ({
+      accept: self.accept,
+      moved: async (cursor) => void (await ledger.commit([{ put: "cursor", platform: name, account, value: cursor }])),
+    }),
     async accept(inbound, cursor) {
       refuseUnusable(inbound);
       const { platform, account } = inbound.from;
@@ -132,6 +138,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       return result === "accepted" ? "posted" : "duplicate";
     },
   };
+  return self;
 }
 
 function refuseUnusable({ body, key }: Inbound): void {

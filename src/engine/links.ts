@@ -5,11 +5,16 @@ import { sentenceOf } from "../core/fault.ts";
 import { type Instant, later } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { PlatformStatus } from "../ports/gateway.ts";
-import type { Accept, Platform } from "../ports/platform.ts";
+import type { Inlet, Platform } from "../ports/platform.ts";
 import type { Parts } from "./parts.ts";
 
+/** Where what a platform hands over is stored. */
+export interface Door {
+  of(platform: Platform): Pick<Inlet, "accept" | "moved">;
+}
+
 export interface Links {
-  open(accept: Accept): void;
+  open(door: Door): void;
   /** Resolves when each platform has connected or failed once. */
   answered(): Promise<void>;
   status(): readonly PlatformStatus[];
@@ -54,7 +59,7 @@ export function links(parts: Parts, onChange: () => void): Links {
     onChange();
   }
 
-  async function keepListening(link: Link, accept: Accept): Promise<void> {
+  async function keepListening(link: Link, door: Door): Promise<void> {
     const { signal } = closing;
     const { name, account } = link.platform;
     let pause: number = limits.reconnectMinMs;
@@ -62,13 +67,17 @@ export function links(parts: Parts, onChange: () => void): Links {
       let why = "the connection ended";
       try {
         const from = await store.cursor(name, account);
-        const up = () => {
-          if (signal.aborted) return;
-          pause = limits.reconnectMinMs;
-          listening.resolve(world.now());
-          mark(link, true, null);
+        const inlet: Inlet = {
+          ...door.of(link.platform),
+          up() {
+            if (signal.aborted) return;
+            pause = limits.reconnectMinMs;
+            listening.resolve(world.now());
+            mark(link, true, null);
+          },
+          trouble: (reason) => void (signal.aborted || mark(link, false, reason)),
         };
-        await link.platform.listen(accept, from, up, signal);
+        await link.platform.listen(inlet, from, signal);
       } catch (error) {
         why = sentenceOf(error);
       }
@@ -81,8 +90,8 @@ export function links(parts: Parts, onChange: () => void): Links {
   }
 
   return {
-    open(accept) {
-      for (const link of all) link.gone = keepListening(link, accept);
+    open(door) {
+      for (const link of all) link.gone = keepListening(link, door);
     },
     async answered() {
       await Promise.all(all.map((link) => link.answered.promise));

@@ -1,28 +1,83 @@
-// A chat platform. What one can do beyond these few methods is data, not another method.
+// A chat platform. What one can do beyond these few methods is data, or a group of methods that is there or not.
 
-import type { Address, Inbound } from "../core/message.ts";
+import type { Address, Hints, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
+import type { Blobs } from "./blobs.ts";
+import type { World } from "./world.ts";
 
 export type Can = {
-  /** A send under a key it has seen arrives only once. */
+  /** A send that is repeated is seen once: it goes under a key, or the platform looks before it repeats. */
   readonly keyedSend: boolean;
   /** Previews of a growing answer may be shown, at most this often; null when not at all. */
   readonly draftEveryMs: number | null;
+  /** How fast it takes what we send; absent where nobody counts. */
+  readonly pace?: Pace;
+  /** It is somewhere else and needs a network: the gateway is ready without it. */
+  readonly isFar?: true;
 };
 
-/** Resolves when the message is stored; only then may the platform forget it. Rejects when it could not be stored. */
-export type Accept = (message: Inbound, cursor: string | null) => Promise<"accepted" | "duplicate">;
+/** What one account may send. Previews yield; what must arrive waits its turn. */
+export type Pace = {
+  readonly perSecond: number;
+  /** Least pause between two sends to the same chat. */
+  readonly chatEveryMs: number;
+  /** In a chat of several people. */
+  readonly perGroupMinute?: number;
+};
+
+/** `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. */
+export type Receipt = "accepted" | "duplicate" | "ignored";
+
+/** What a platform that listens hands over, and to whom. */
+export interface Inlet {
+  /** Resolves when the message is stored; only then may the platform forget it. Rejects when it could not be stored. */
+  accept(message: Inbound, cursor: string | null): Promise<Receipt>;
+  /** There was nothing for us up to here: only the place in the platform's stream is stored. */
+  moved(cursor: string): Promise<void>;
+  /** To be called whenever the connection stands. */
+  up(): void;
+  /** It does not stand for now, and the platform goes on trying by itself. */
+  trouble(why: string): void;
+}
+
+export type Accept = Inlet["accept"];
+
+/** Answers that grow inside a message of the platform: placed empty, filled by edits, finished by the item that `edits` it. */
+export interface DraftMessages {
+  /** A message without content. Its id is stored before anything is written into it. */
+  place(to: Address, hints: Hints, signal: AbortSignal): Promise<SendResult>;
+  /** The answer so far. Failing is fine; `retry` says when previews may go on. */
+  fill(to: Address, remoteId: string, text: string, signal: AbortSignal): Promise<SendResult>;
+  /** The turn ended without words: whatever stands there goes. */
+  remove(to: Address, remoteId: string, signal: AbortSignal): Promise<SendResult>;
+}
 
 export interface Platform {
   readonly name: string;
+  /** Which of our own accounts there; the same for the same account, so that its cursor is found again. */
   readonly account: string;
   readonly can: Can;
   /** How a long answer is cut for this platform; pure. */
   parts(text: string): readonly string[];
-  /** Runs until the signal aborts; `from` is the cursor stored last. `up` is called whenever the connection stands. */
-  listen(accept: Accept, from: string | null, up: () => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Runs until the signal aborts; `from` is the cursor stored last. Throws when the connection cannot be had or ended: it is
+   * called again after a pause, for ever. A Fault `denied` says that only another configuration helps.
+   */
+  listen(inlet: Inlet, from: string | null, signal: AbortSignal): Promise<void>;
   /** Never throws for what the platform said; throws only for our own bugs. */
   send(item: OutboxItem, signal: AbortSignal): Promise<SendResult>;
   /** The answer so far, or null to take the preview away. Failing is fine and silent. */
   draft(to: Address, text: string | null): void;
+  /** Where previews are messages of their own; then `draft` is never called. */
+  readonly drafts?: DraftMessages;
+  /** Shows that an answer is on its way; called again every few seconds while it is. Failing is fine and silent. */
+  typing?(to: Address, hints: Hints): void;
+  /** Asks the far side whether all is well, for whoever looks closely: a sentence, or a Fault that says what is wrong. */
+  probe?(signal: AbortSignal): Promise<string>;
 }
+
+/** What every platform is given beside its settings. */
+export type Surroundings = {
+  readonly world: World;
+  readonly blobs: Blobs;
+};

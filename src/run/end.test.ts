@@ -35,13 +35,13 @@ async function newLife(t: TestContext, revoked: () => Revoked | null = () => nul
   t.after(() => store.close());
   const code = await loadCode(config, paths);
   const boot = beginBoot(world, "1.2.3", "");
-  const platforms = code.chats.map((make) => make(store, { boot: boot.id, version: "1.2.3" }).platform);
+  const platforms = code.near.map((make) => make(store, { boot: boot.id, version: "1.2.3" }).platform);
   const gate = code.engine.gateway({
     store,
     platforms,
     agent: code.agent(),
     world,
-    settings: settingsOf(config),
+    settings: settingsOf(config, []),
     boot,
   });
   const board = openBoard(paths.state, { ...self, version: "1.2.3", startedAt: boot.startedAt }, world);

@@ -11,18 +11,24 @@ import type { Config } from "../config/schema.ts";
 import type { BootId } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import { type Boot, newBoot } from "../core/recovery.ts";
-import type { PlatformSettings, Settings } from "../engine/parts.ts";
+import type { Settings } from "../engine/parts.ts";
 import { machineBootId } from "../host/identity.ts";
 import { openLogFile } from "../log/file.ts";
 import { type Log, both, openLog } from "../log/log.ts";
 import { wantsColour } from "../log/pretty.ts";
 import { redactor } from "../log/redact.ts";
-import type { Chat } from "../platforms/chat/index.ts";
-import type { Blobs } from "../ports/blobs.ts";
-import type { Archive } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type AgentOf, agentOf } from "./agent/index.ts";
 import { budgetOf } from "./agent/settings.ts";
+import {
+  type Far,
+  type Near,
+  type Opened,
+  accountsOf,
+  loadFar,
+  loadNear,
+  platformSettings,
+} from "./platforms/index.ts";
 
 export type Logs = {
   readonly log: Log;
@@ -59,54 +65,29 @@ export function spokenLevel(level: Config["log"]["level"], env: Environment): Co
 export type Code = {
   readonly control: typeof import("../control/server.ts");
   readonly engine: typeof import("../engine/gateway.ts");
-  readonly chats: readonly ChatOf[];
+  readonly near: readonly Near[];
+  readonly far: readonly Far[];
   readonly agent: AgentOf;
 };
 
-/** One that only rehearses keeps no files. */
-type ChatOf = (store: Archive, facts: { readonly boot: string; readonly version: string }, blobs?: Blobs) => Chat;
-
 export async function loadCode(config: Config, paths: Paths): Promise<Code> {
-  const [control, engine, chats] = await Promise.all([
+  const [control, engine, near, far] = await Promise.all([
     import("../control/server.ts"),
     import("../engine/gateway.ts"),
-    loadChats(config),
+    loadNear(config),
+    loadFar(config),
   ]);
-  return { control, engine, chats, agent: agentOf(config, paths) };
+  return { control, engine, near, far, agent: agentOf(config, paths) };
 }
 
-async function loadChats(config: Config): Promise<readonly ChatOf[]> {
-  const { platforms } = await import("../platforms/registry.ts");
-  const wanted = (["web", "terminal"] as const).filter((name) => config.platforms[name] !== false);
-  return Promise.all(
-    wanted.map(async (name): Promise<ChatOf> => {
-      const { chat } = await platforms[name]();
-      const offline = config.agent.backend === "echo";
-      return (store, facts, blobs) => chat(name, store, { ...facts, offline }, blobs);
-    }),
-  );
-}
-
-export function platformSettings(config: Config): Record<string, PlatformSettings> {
-  const settings: Record<string, PlatformSettings> = {};
-  for (const name of ["web", "terminal"] as const) {
-    const own = config.platforms[name];
-    // Our own clients know every message by its key, so nothing is ever in doubt for long.
-    if (own === false) continue;
-    // Whoever is let in here owns the gateway, and sees its state without being told.
-    settings[name] = { busy: own.busy, inDoubt: "resend", home: null, restartNotices: false, admins: ["*"] };
-  }
-  return settings;
-}
-
-export function settingsOf(config: Config): Settings {
+export function settingsOf(config: Config, opened: readonly Opened[]): Settings {
   const { recovery } = config;
   return {
     drainMs: drainMsOf(config),
     lanesMax: limits.lanesMax,
     recovery,
     budget: budgetOf(config.agent),
-    platforms: platformSettings(config),
+    platforms: platformSettings(config, accountsOf(opened)),
   };
 }
 

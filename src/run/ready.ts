@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { flushCompileCache } from "node:module";
 import type { Control } from "../control/server.ts";
 import type { Boot } from "../core/recovery.ts";
+import type { Settings } from "../engine/parts.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import type { SqliteStore } from "../stores/sqlite/index.ts";
 import type { Shell } from "./agent/shell.ts";
@@ -17,6 +18,7 @@ export type Ready = LifeParts &
     readonly gate: Gateway;
     readonly control: Control;
     readonly agent: Shell;
+    readonly settings: Settings;
     readonly store: SqliteStore;
     readonly storeMs: number;
   };

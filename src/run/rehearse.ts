@@ -15,16 +15,17 @@ export async function rehearse(config: Config, paths: Paths, code: Code, portNow
   const world = realWorld(() => undefined);
   const store = await openSqliteStore({ file: memory, writer: "inline" });
   const boot = beginBoot(world, "rehearsal", "");
-  const chats = code.chats.map((make) => make(store, { boot: boot.id, version: boot.version }));
-  const platforms = chats.map((one) => one.platform);
+  // Those out there are for whoever serves, and never for a rehearsal.
+  const near = code.near.map((make) => make(store, { boot: boot.id, version: boot.version }));
+  const platforms = near.map((one) => one.platform);
   const agent = code.agent();
-  const gate = code.engine.gateway({ store, platforms, agent, world, settings: settingsOf(config), boot });
+  const gate = code.engine.gateway({ store, platforms, agent, world, settings: settingsOf(config, near), boot });
   const control = await code.control.openControl({
     gateway: gate,
     store,
     archive: store,
     world,
-    routes: chats.map((one) => one.routes),
+    routes: near.flatMap((one) => one.routes ?? []),
     // Nobody knows it, and nothing answers but health.
     token: world.id().repeat(3),
     version: boot.version,

@@ -123,7 +123,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
 
   const reporter = openReporter(parts);
   open.defer(() => reporter?.close());
-  const { gate, control, agent } = await compose(parts, store, open, reporter);
+  const { gate, control, agent, settings } = await compose(parts, store, open, reporter);
   const running = gate.run();
   asks.answer({
     stop: (intent) => gate.stop(intent),
@@ -134,7 +134,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
   const booted = await Promise.race([gate.ready.then(() => "ready" as const), running.then(() => "ended" as const)]);
   if (booted === "ready") {
     watching.look();
-    const ready = { ...parts, gate, control, agent, store, storeMs };
+    const ready = { ...parts, gate, control, agent, settings, store, storeMs };
     // Whoever hears of it may look for it at once.
     await parts.board.settled();
     reporter?.ready(gate.status());
@@ -181,9 +181,13 @@ async function follow(ready: Ready): Promise<void> {
 /** The gateway and its control port, watched by the log and by the state file. */
 async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableStack, reporter: Reporter | null) {
   const { config, paths, version, world, boot, board, asks, handover, token, pageFolder } = parts;
-  const { control: controlCode, engine, chats: makers, agent } = await parts.code;
+  const { control: controlCode, engine, near, far, agent } = await parts.code;
   const blobs = blobsLater(paths.files);
-  const chats = makers.map((make) => make(store, { boot: boot.id, version }, blobs));
+  const opened = [
+    ...near.map((make) => make(store, { boot: boot.id, version }, blobs)),
+    ...far.map((make) => make({ world, blobs, archive: store })),
+  ];
+  const settings = settingsOf(config, opened);
   const processes = openProcesses();
   const brain: Shell = agent({
     world,
@@ -199,12 +203,12 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   let stopping: StopIntent | null = null;
   const gate: Gateway = engine.gateway({
     store,
-    platforms: chats.map((one) => one.platform),
+    platforms: opened.map((one) => one.platform),
     agent: brain,
     processes: withJobs(processes, paths.jobs),
     hide: parts.hideKnown,
     world,
-    settings: settingsOf(config),
+    settings,
     boot,
     counters: await countsIn(paths),
     prepareRestart: () => handover.prepare(),
@@ -215,7 +219,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     },
   });
   let url: string | null = null;
-  const routes = chats.map((one) => one.routes);
+  const routes = opened.flatMap((one) => one.routes ?? []);
   const { drainSeconds } = config.gateway;
   const shared = { gateway: gate, store, archive: store, world, routes, token, version, drainSeconds, pageFolder };
   open.defer(
@@ -233,7 +237,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   );
   url = control.url;
   open.defer(() => control.close());
-  return { gate, control, agent: brain };
+  return { gate, control, agent: brain, settings };
 }
 
 /** What an earlier gateway has counted; most homes have no such file. */

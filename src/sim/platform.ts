@@ -92,7 +92,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
       account: "sim",
       can: { keyedSend: habits.keyedSend, draftEveryMs: 20 },
       parts: (text) => text.split("||"),
-      async listen(accept, _from, up, signal) {
+      async listen({ accept, up }, _from, signal) {
         await life.pass(chances.between(1, 20));
         up();
         const inHand = new Set<Inbound>();

@@ -86,7 +86,7 @@ function post(orders: { onLetter: (take: (letter: Letter) => void) => void; take
     account: account.account,
     can: { keyedSend: true, draftEveryMs: null },
     parts: (text) => [text],
-    async listen(accept, _from, up, signal) {
+    async listen({ accept, up }, _from, signal) {
       orders.onLetter((letter) => {
         const { key, chat, text } = letter;
         const body = { kind: "text", text, files: [] } as const;

@@ -14,7 +14,7 @@ import { type GatewayOptions, gateway } from "../../src/engine/gateway.ts";
 import { type PlatformSettings, type Settings, defaultPlatformSettings } from "../../src/engine/parts.ts";
 import type { Agent, AgentJob, Step } from "../../src/ports/agent.ts";
 import type { Ending, Gateway, GatewayEvent } from "../../src/ports/gateway.ts";
-import type { Accept, Platform } from "../../src/ports/platform.ts";
+import type { Accept, Platform, Receipt } from "../../src/ports/platform.ts";
 import { type Life, type LogLine, life } from "../../src/sim/life.ts";
 import type { FullStore } from "../../src/sim/power.ts";
 import { type Time, dice, epoch, time } from "../../src/sim/time.ts";
@@ -73,9 +73,9 @@ export type Stage = {
   until(holds: () => boolean, what?: string): Promise<void>;
   pass(ms: number): Promise<void>;
   /** A user writes; whether it was acknowledged is known later. */
-  write(text: string, more?: Partial<Inbound>): Promise<"accepted" | "duplicate">;
+  write(text: string, more?: Partial<Inbound>): Promise<Receipt>;
   /** A user writes; resolves when it was acknowledged. */
-  say(text: string, more?: Partial<Inbound>): Promise<"accepted" | "duplicate">;
+  say(text: string, more?: Partial<Inbound>): Promise<Receipt>;
   stop(one: Living, intent?: Partial<StopIntent>): Promise<Ending>;
 };
 
@@ -148,7 +148,7 @@ export async function stage(t: TestContext): Promise<Stage> {
     if (result !== "done") throw new Error(`${what} never came (${result}) after ${clock.now() - epoch} ms`);
   }
 
-  async function write(text: string, more: Partial<Inbound> = {}): Promise<"accepted" | "duplicate"> {
+  async function write(text: string, more: Partial<Inbound> = {}): Promise<Receipt> {
     const from = more.from ?? place;
     const { accept } = serverOf(from.platform);
     if (accept === null) throw new Error(`nobody listens at ${from.platform}`);
@@ -268,7 +268,7 @@ function connect(server: Server, habits: Habits, calls: string[]): Platform {
     account: "bot",
     can: { keyedSend: true, draftEveryMs: habits.drafts === undefined ? null : 50 },
     parts: (text) => [text],
-    async listen(accept, _from, up, signal) {
+    async listen({ accept, up }, _from, signal) {
       server.accept = accept;
       up();
       await new Promise<void>((go) => whenAborted(signal, go));

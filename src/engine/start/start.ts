@@ -7,9 +7,8 @@ import { type Lifecycle, decideSafeMode } from "../../core/lifecycle.ts";
 import { limits } from "../../core/limits.ts";
 import type { Boot } from "../../core/recovery.ts";
 import type { GatewayStatus } from "../../ports/gateway.ts";
-import type { Accept } from "../../ports/platform.ts";
 import type { Lanes } from "../lanes/lanes.ts";
-import type { Links } from "../links.ts";
+import type { Door, Links } from "../links.ts";
 import type { Pump } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
 import type { Counters } from "../recovery/counters.ts";
@@ -33,7 +32,7 @@ export type StartParts = {
   readonly lanes: Lanes;
   readonly pump: Pump;
   readonly links: Links;
-  readonly accept: Accept;
+  readonly door: Door;
   /** Runs until everything closes. */
   readonly clock: (signal: AbortSignal) => Promise<void>;
   readonly onReady: () => void;
@@ -62,7 +61,7 @@ export function starter(parts: Parts, of: StartParts): Starter {
     life.booted(() => {
       lanes.open(found.runnable, found.hold);
       pump.open(found.sendable);
-      links.open(of.accept);
+      links.open(of.door);
       of.clock(closing).catch(parts.broken);
       beat().catch(parts.broken);
     });

@@ -20,7 +20,7 @@ export type PostRequest =
   | { readonly id: string; readonly text: string; readonly files?: readonly FileRef[] }
   | { readonly id: string; readonly answer: { readonly question: string; readonly choice: string } };
 /** Given only after the message is stored. */
-export type PostReply = { readonly status: "accepted" | "duplicate" };
+export type PostReply = { readonly status: "accepted" | "duplicate" | "ignored" };
 
 /** `GET <prefix>/:chat/messages?before=N&limit=50`: oldest first. */
 export type MessagesReply = { readonly messages: readonly Message[] };

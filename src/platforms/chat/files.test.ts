@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { FileRef, Inbound } from "../../core/message.ts";
 import { openBlobs } from "../../stores/blobs/index.ts";
+import { inletOf } from "../../testing/platform/steps.ts";
 import { type FileReply, chatLimits } from "./api.ts";
 import { chat } from "./index.ts";
 import { keptTranscript, serve } from "./samples.ts";
@@ -22,7 +23,7 @@ async function started(t: TestContext, withBlobs = true) {
     taken.push(message);
     return "accepted" as const;
   };
-  const listening = platform.listen(accept, null, () => {}, stop.signal);
+  const listening = platform.listen(inletOf(accept), null, stop.signal);
   const server = await serve((request) => routes.handle(request));
   t.after(async () => {
     stop.abort();

@@ -7,6 +7,7 @@ import { Fault, type FaultCode } from "../../core/fault.ts";
 import { limits } from "../../core/limits.ts";
 import type { Inbound, Message } from "../../core/message.ts";
 import type { Accept } from "../../ports/platform.ts";
+import { inletOf } from "../../testing/platform/steps.ts";
 import { chat } from "./index.ts";
 import { type Event, type Kept, keptTranscript, readEvents, reply, serve } from "./samples.ts";
 
@@ -17,7 +18,7 @@ async function started(t: TestContext, accept?: Accept) {
   const { platform, routes } = chat("web", kept, facts, undefined, { pingMs: 60_000 });
   const taken: Inbound[] = [];
   const stop = new AbortController();
-  const listening = platform.listen(accept ?? storing(kept, taken), null, () => {}, stop.signal);
+  const listening = platform.listen(inletOf(accept ?? storing(kept, taken)), null, stop.signal);
   const server = await serve((request) => routes.handle(request));
   t.after(async () => {
     stop.abort();

@@ -33,11 +33,11 @@ function toPlatform(name: string, open: Streams, door: Door): Platform {
     account,
     can: { keyedSend: true, draftEveryMs: 50 },
     parts: (text) => toParts(text, limits.textMax),
-    async listen(accept, _from, up, signal) {
+    async listen(inlet, _from, signal) {
       if (!signal.aborted) {
-        door.accept = accept;
+        door.accept = inlet.accept;
         door.state = "starting";
-        up();
+        inlet.up();
         await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       }
       door.accept = null;

@@ -9,11 +9,11 @@ import type { Boot } from "../../core/recovery.ts";
 import { tellHomes } from "./back.ts";
 import { sweepDrafts } from "./drafts.ts";
 import { restAfterWork } from "./rest.ts";
-import { configHash, platformSettings } from "../parts.ts";
+import { configHash } from "../parts.ts";
 import type { Ready } from "../ready.ts";
 
 export async function afterwards(parts: Ready): Promise<void> {
-  const { paths, config, gate, world, supervisor } = parts;
+  const { paths, gate, world, supervisor } = parts;
   const attempt = async (what: string, work: () => Promise<void>) => {
     try {
       await work();
@@ -45,7 +45,7 @@ export async function afterwards(parts: Ready): Promise<void> {
     });
   if (safeMode) watchConfig(parts);
   // In safe mode nothing is sent; the next start finds the note again.
-  else await tellHomes(paths.restartPending, homesOf(platformSettings(config)), gate, world);
+  else await tellHomes(paths.restartPending, homesOf(parts.settings.platforms), gate, world);
   await attempt("drafts of earlier lives stay where they are", () => sweepDrafts(paths));
   await attempt("how the last life died could not be found out", () => investigate(parts));
   if (supervisor !== null) await attempt("the service could not be looked at", () => warnOfService(parts));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Fault } from "../../core/fault.ts";
 import type { Inbound } from "../../core/message.ts";
-import { type OpenPlatform, type Receipt, listening, settle } from "./steps.ts";
+import { type OpenPlatform, type Receipt, inletOf, listening, settle } from "./steps.ts";
 
 export function intakeTests(open: OpenPlatform): void {
   describe("the way in", () => {
@@ -114,9 +114,8 @@ function endTests(open: OpenPlatform): void {
     const opened = await open();
     t.after(() => opened.close());
     await opened.platform.listen(
-      async () => "accepted",
+      inletOf(async () => "accepted"),
       null,
-      () => undefined,
       AbortSignal.abort(),
     );
   });

@@ -3,7 +3,7 @@
 import type { TestContext } from "node:test";
 import type { Address, Inbound } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
-import type { Accept, Platform } from "../../ports/platform.ts";
+import type { Accept, Inlet, Platform } from "../../ports/platform.ts";
 import { anItem, bootId } from "../samples.ts";
 
 /** What the user's side was told about a message. `refused`: it was not taken and has to be offered again. */
@@ -44,7 +44,8 @@ export async function listening(t: TestContext, open: OpenPlatform, accept?: Acc
     return known ? "duplicate" : "accepted";
   };
   const up = Promise.withResolvers<void>();
-  const ended = opened.platform.listen(accept ?? storing, null, up.resolve, stop.signal);
+  const inlet = inletOf(accept ?? storing, { up: up.resolve });
+  const ended = opened.platform.listen(inlet, null, stop.signal);
   t.after(async () => {
     stop.abort();
     await ended;
@@ -52,6 +53,11 @@ export async function listening(t: TestContext, open: OpenPlatform, accept?: Acc
   });
   await up.promise;
   return { ...opened, taken, stop, ended };
+}
+
+/** An inlet of which only storing matters, unless more is said. */
+export function inletOf(accept: Accept, more: Partial<Inlet> = {}): Inlet {
+  return { accept, moved: async () => undefined, up: () => undefined, trouble: () => undefined, ...more };
 }
 
 /** Lets everything happen that can happen without waiting for time. */

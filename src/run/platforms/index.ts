@@ -1,0 +1,65 @@
+// The platforms of one life, from the configuration: our own clients, and those out there. Only what is configured is
+// loaded. Adding one adds its file here and a line below.
+
+import type { Config } from "../../config/schema.ts";
+import { type PlatformSettings, defaultPlatformSettings } from "../../engine/parts.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Routes } from "../../ports/http.ts";
+import type { Platform, Surroundings } from "../../ports/platform.ts";
+import type { Archive } from "../../ports/store.ts";
+
+export type Opened = { readonly platform: Platform; readonly routes?: Routes };
+
+export type LifeFacts = { readonly boot: string; readonly version: string };
+
+/** One of our own clients; one that only rehearses keeps no files. */
+export type Near = (store: Archive, facts: LifeFacts, blobs?: Blobs) => Opened;
+/** One out there, or one that others reach. */
+export type Far = (around: Surroundings & { readonly archive: Archive }) => Opened;
+
+/** Null where it is not configured. */
+type Loader = (platforms: Config["platforms"]) => Promise<Far> | null;
+
+const far: readonly Loader[] = [];
+
+export async function loadNear(config: Config): Promise<readonly Near[]> {
+  const { platforms } = await import("../../platforms/registry.ts");
+  const wanted = (["web", "terminal"] as const).filter((name) => config.platforms[name] !== false);
+  return Promise.all(
+    wanted.map(async (name): Promise<Near> => {
+      const { chat } = await platforms[name]();
+      const offline = config.agent.backend === "echo";
+      return (store, facts, blobs) => chat(name, store, { ...facts, offline }, blobs);
+    }),
+  );
+}
+
+export function loadFar({ platforms }: Config): Promise<readonly Far[]> {
+  return Promise.all(far.map((load) => load(platforms)).filter((one) => one !== null));
+}
+
+/** `accounts`: ours, by platform; where the platform is not open, it has no home. */
+export function platformSettings(
+  config: Config,
+  accounts: Readonly<Record<string, string>>,
+): Record<string, PlatformSettings> {
+  const settings: Record<string, PlatformSettings> = {};
+  for (const [name, own] of Object.entries(config.platforms)) {
+    if (own === false) continue;
+    const { busy } = own;
+    // Whoever is let in at our own clients owns the gateway, and sees its state without being told.
+    if (!("admins" in own)) {
+      settings[name] = { ...defaultPlatformSettings, busy, restartNotices: false, admins: ["*"] };
+      continue;
+    }
+    const account = accounts[name];
+    const home = own.home === undefined || account === undefined ? null : { account, ...own.home };
+    const inDoubt = "inDoubt" in own ? own.inDoubt : "resend";
+    settings[name] = { busy, inDoubt, home, restartNotices: own.restartNotices, admins: own.admins };
+  }
+  return settings;
+}
+
+export function accountsOf(opened: readonly Opened[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(opened.map(({ platform }) => [platform.name, platform.account]));
+}
