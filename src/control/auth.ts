@@ -59,6 +59,10 @@ export type Guard = {
   knows(host: string | undefined): boolean;
   /** For every request: was it addressed to us, and not sent by a foreign page? */
   checkPlace(request: Request, kind: "static" | "other"): Refusal | null;
+  /** For what checks its callers itself, and may be reached through a proxy: was it not sent by a foreign page? */
+  checkOrigin(request: Request): Refusal | null;
+  /** The token as a bearer, under one of our names; a browser that is let in by its cookie is not enough. */
+  isOwner(request: Request): boolean;
   /** For what only the owner may see. */
   checkToken(request: Request): Refusal | null;
   /** The token of an access link. */
@@ -85,22 +89,15 @@ export function guard(token: string, port: number): Guard {
         return { status: 403, code: "wrong-host", message };
       }
       if (kind === "static") return null;
-      const origin = request.headers.get("origin");
-      const site = request.headers.get("sec-fetch-site");
-      const ours =
-        (origin === null || origin === `http://${host}`) &&
-        (site === null || site === "same-origin" || site === "none");
-      if (ours) return null;
-      return {
-        status: 403,
-        code: "wrong-origin",
-        message:
-          "Another web page tried to call this gateway in your name; nothing was done. Use the page behind the link that `everturn gateway status` prints.",
-      };
+      return checkOrigin(request);
+    },
+    checkOrigin,
+    isOwner(request) {
+      const bearer = bearerOf(request);
+      return bearer !== undefined && knows(request.headers.get("host") ?? "") && sameToken(bearer, token);
     },
     checkToken(request) {
-      const bearer = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-      const given = bearer ?? cookieOf(request.headers.get("cookie") ?? "");
+      const given = bearerOf(request) ?? cookieOf(request.headers.get("cookie") ?? "");
       if (given !== undefined && sameToken(given, token)) return null;
       const message =
         given === undefined ? `This needs the access token. ${whatToDo}` : `The access token is wrong. ${whatToDo}`;
@@ -111,6 +108,25 @@ export function guard(token: string, port: number): Guard {
       return { status: 401, code: "unauthorized", message: `This access link is not valid any more. ${whatToDo}` };
     },
     cookie: `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`,
+  };
+}
+
+function bearerOf(request: Request): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
+function checkOrigin(request: Request): Refusal | null {
+  const host = request.headers.get("host")?.toLowerCase() ?? "";
+  const origin = request.headers.get("origin");
+  const site = request.headers.get("sec-fetch-site");
+  const ours =
+    (origin === null || origin === `http://${host}`) && (site === null || site === "same-origin" || site === "none");
+  if (ours) return null;
+  return {
+    status: 403,
+    code: "wrong-origin",
+    message:
+      "Another web page tried to call this gateway in your name; nothing was done. Use the page behind the link that `everturn gateway status` prints.",
   };
 }
 

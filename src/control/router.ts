@@ -1,5 +1,6 @@
 // What the control port answers: page files, the control protocol, metrics, and the routes that platforms hand over. Every
-// request passes the guard first. Loaded at the first request that is not about health.
+// request passes the guard first; routes that check their callers themselves are reached under any name, but not by pages
+// of other sites. Loaded at the first request that is not about health.
 
 import { getRequestListener } from "@hono/node-server";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -64,6 +65,11 @@ function answers(parts: RouterParts): (request: Request) => Promise<Response> {
   async function answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname;
+    const routes = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
+    if (routes?.auth === "own") {
+      const refusal = gate.checkOrigin(request);
+      return refusal === null ? routes.handle(request, { isOwner: gate.isOwner(request) }) : refuse(refusal);
+    }
     const owned = path === "/api" || path.startsWith("/api/") || path === "/metrics";
     const safe = request.method === "GET" || request.method === "HEAD";
     const refusal =
@@ -72,10 +78,7 @@ function answers(parts: RouterParts): (request: Request) => Promise<Response> {
     // Nobody asks for it, and a stream opened for its headers alone would stay open.
     if (owned && request.method === "HEAD") return refuse(wrongMethod("GET or POST"));
     if (path === "/metrics") return metrics();
-    if (owned) {
-      const routes = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
-      return routes === undefined ? control(request) : routes.handle(request);
-    }
+    if (owned) return routes === undefined ? control(request) : routes.handle(request, { isOwner: true });
     if (!safe) return refuse(wrongMethod("GET"));
     const token = path === "/" ? url.searchParams.get("token") : null;
     return token === null ? files(path, request) : enter(gate, token);
