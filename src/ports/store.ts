@@ -49,6 +49,8 @@ export interface Store {
   /** The turn that waits for the answer to a question. */
   waitingFor(question: string): Promise<Turn | null>;
   turn(id: TurnId): Promise<Turn | null>;
+  /** What an inbound message became, by the key that its platform gave it. */
+  turnBy(platform: string, account: string, key: string): Promise<Turn | null>;
   journalOf(turn: TurnId): Promise<readonly Entry[]>;
   /** The newest entries, oldest first: a long journal is not read to know how it ended. */
   journalTail(turn: TurnId, limit: number): Promise<readonly Entry[]>;

@@ -92,6 +92,7 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     questionsAt: slow(store.questionsAt),
     waitingFor: slow(store.waitingFor),
     turn: slow(store.turn),
+    turnBy: slow(store.turnBy),
     journalOf: slow(store.journalOf),
     journalTail: slow(store.journalTail),
     strikes: slow(store.strikes),

@@ -6,7 +6,7 @@ import { type PlatformSettings, defaultPlatformSettings } from "../../engine/par
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
-import type { Archive } from "../../ports/store.ts";
+import type { Archive, Store } from "../../ports/store.ts";
 
 export type Opened = { readonly platform: Platform; readonly routes?: Routes };
 
@@ -15,12 +15,15 @@ export type LifeFacts = { readonly boot: string; readonly version: string };
 /** One of our own clients; one that only rehearses keeps no files. */
 export type Near = (store: Archive, facts: LifeFacts, blobs?: Blobs) => Opened;
 /** One out there, or one that others reach. */
-export type Far = (around: Surroundings & { readonly archive: Archive }) => Opened;
+export type Far = (around: Around) => Opened;
+export type Around = Surroundings & { readonly archive: Archive; readonly store: Pick<Store, "turn" | "turnBy"> };
 
 /** Null where it is not configured. */
 type Loader = (platforms: Config["platforms"]) => Promise<Far> | null;
 
-const far: readonly Loader[] = [];
+const far: readonly Loader[] = [
+  ({ matrix }) => (matrix === false ? null : import("./matrix.ts").then(({ openMatrix }) => openMatrix(matrix))),
+];
 
 export async function loadNear(config: Config): Promise<readonly Near[]> {
   const { platforms } = await import("../../platforms/registry.ts");

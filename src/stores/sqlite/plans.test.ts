@@ -35,6 +35,7 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   questionsAt: ["sessions_key", "turns_waiting"],
   waitingFor: ["turns_question"],
   turn: ["sqlite_autoindex_turns_1"],
+  turnBy: ["PRIMARY KEY", "sqlite_autoindex_turns_1"],
   journalOf: ["PRIMARY KEY"],
   journalTail: ["PRIMARY KEY"],
   strikes: ["PRIMARY KEY"],

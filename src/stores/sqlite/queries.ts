@@ -37,6 +37,8 @@ export const engineQueries = {
   waitingFor:
     "SELECT * FROM turns INDEXED BY turns_question WHERE state = 'waiting' AND json_extract(now, '$.question') = ? LIMIT 1",
   turn: "SELECT * FROM turns WHERE id = ?",
+  turnBy:
+    "SELECT turns.* FROM inbox CROSS JOIN turns ON turns.id = inbox.turn WHERE platform = ? AND account = ? AND key = ?",
   journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
   journalTail: "SELECT entry FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?",
   strikes: "SELECT strikes FROM strikes WHERE key = ?",
@@ -109,6 +111,7 @@ export function engineReads(db: DatabaseSync): Reads {
     },
     waitingFor: one(q.waitingFor, toTurn),
     turn: one(q.turn, toTurn),
+    turnBy: one(q.turnBy, toTurn),
     journalOf,
     journalTail: async (turn, limit) => (await journalTail(turn, limit)).toReversed(),
     strikes: async (key) => (await strikes(key)) ?? 0,

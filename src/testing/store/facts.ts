@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Change } from "../../core/change.ts";
-import { aSession, at, sessionId, turnId } from "../samples.ts";
+import { aSession, aTurn, at, sessionId, turnId } from "../samples.ts";
 import { type OpenStore, putSession, started, write } from "./steps.ts";
 
 const s1 = sessionId("s1");
@@ -75,6 +75,23 @@ function smallTests(open: OpenStore): void {
     await write(store, [cursor("p", "a", "4")]);
     const found = [await store.cursor("p", "a"), await store.cursor("p", "b"), await store.cursor("q", "a")];
     assert.deepEqual(found, ["4", "2", "3"]);
+  });
+
+  test("a turn is found by the key of its message, on its own account only", async (t) => {
+    const { store } = await started(t, open);
+    const turn = aTurn("t1");
+    const inbox = (key: string, of: string): Change => {
+      return { put: "inbox", platform: "p", account: "a", key, turn: turnId(of), at: at(1) };
+    };
+    await write(store, [putSession("s1"), { put: "turn", turn }, inbox("k1", "t1"), inbox("k2", "nothing")]);
+    assert.deepEqual(await store.turnBy("p", "a", "k1"), turn);
+    for (const [platform, account, key] of [
+      ["p", "b", "k1"],
+      ["q", "a", "k1"],
+      ["p", "a", "k"],
+      ["p", "a", "k2"],
+    ] as const)
+      assert.equal(await store.turnBy(platform, account, key), null);
   });
 
   test("a session is found by its id and by its key", async (t) => {
