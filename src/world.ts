@@ -14,7 +14,7 @@ export function realWorld(log: World["log"]): World {
     now: () => Date.now() as Instant,
     sleep,
     id: nextId,
-    chance: () => Math.random(),
+    chance: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
     log,
   };
 }

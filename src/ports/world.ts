@@ -11,7 +11,7 @@ export interface World {
   sleep(until: Instant, signal: AbortSignal): Promise<void>;
   /** A new id, greater than all before it in this process. */
   id(): string;
-  /** Between 0 and 1; for jitter only. */
+  /** Between 0 and 1, and nobody outside can tell what comes next: codes are made of it, too. */
   chance(): number;
   log(level: LogLevel, what: string, facts?: Facts): void;
 }
