@@ -28,8 +28,12 @@ const cases: readonly (readonly [GatewayEvent, string])[] = [
   [{ type: "item", item, session, state: "pending", why: "busy" }, "warn a message is sent again later"],
   [{ type: "item", item, session, state: "in-doubt", why: "cut" }, "warn a message may or may not have arrived"],
   [{ type: "item", item, session, state: "dead", why: "no" }, "warn a message could not be delivered and is given up"],
-  [{ type: "platform", platform: "web", account: "local", up: true }, "info platform connected"],
-  [{ type: "platform", platform: "web", account: "local", up: false, why: "x" }, "warn platform lost"],
+  [{ type: "platform", platform: "web", account: "local", up: true, state: "up" }, "info platform connected"],
+  [{ type: "platform", platform: "web", account: "local", up: false, state: "down", why: "x" }, "warn platform lost"],
+  [
+    { type: "platform", platform: "web", account: "local", up: false, state: "denied", why: "x" },
+    "error platform does not let us in",
+  ],
 ];
 
 for (const [event, line] of cases) {

@@ -1,6 +1,7 @@
 // What happens in the gateway, told to the log: what somebody may want to know as info, trouble as a warning, the rest
 // for those who look closely. Never what people said.
 
+import { deniedTodo } from "./core/links/health.ts";
 import { formatAddress } from "./core/message.ts";
 import type { GatewayEvent } from "./ports/gateway.ts";
 import type { Facts, LogLevel } from "./ports/world.ts";
@@ -43,8 +44,10 @@ export function narrate(event: GatewayEvent): Line {
       return debug("message sent", facts);
     }
     case "platform": {
-      const { platform, account, up, why } = event;
+      const { platform, account, up, state, why } = event;
       const facts = { platform, account, ...(why === undefined ? {} : { why }) };
+      if (state === "denied")
+        return { level: "error", what: "platform does not let us in", facts: { ...facts, todo: deniedTodo(platform) } };
       return up ? info("platform connected", facts) : { level: "warn", what: "platform lost", facts };
     }
   }

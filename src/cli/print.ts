@@ -2,6 +2,9 @@
 // Text that came from elsewhere goes through `plainText`, so that no message can steer the reader's terminal.
 
 import type { Writable } from "node:stream";
+import { lasting } from "../core/ids.ts";
+
+export { lasting };
 
 export type Output = {
   /** Results. */
@@ -127,15 +130,6 @@ function distance(at: number, now: number): string {
   const span = lasting(Math.abs(now - at));
   if (span === "0 s") return "now";
   return at <= now ? `${span} ago` : `in ${span}`;
-}
-
-/** A span in its largest whole unit. */
-export function lasting(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
 }
 
 /** `1 unsent message`, `2 unsent messages`. */

@@ -5,7 +5,7 @@ import type { Fate } from "../core/asked/late.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
 import type { EntryLine, Counts, UsageLine } from "../ports/store.ts";
-import type { GatewayEvent, GatewayState, GatewayStatus } from "../ports/gateway.ts";
+import type { GatewayEvent, GatewayState, GatewayStatus, Probed } from "../ports/gateway.ts";
 import type { FileRef, Message, Question } from "../core/message.ts";
 import type { Boot } from "../core/recovery.ts";
 import type { ItemState } from "../core/outbox.ts";
@@ -33,6 +33,9 @@ export type StatusReply = GatewayStatus & {
   /** The last lives of this gateway, the newest first; one without a `stop` that is not this one died. */
   readonly boots: readonly Boot[];
 };
+
+/** `GET /api/probe`: every platform was asked how it is, which takes some seconds where one does not answer. */
+export type ProbeReply = { readonly platforms: readonly Probed[] };
 
 export type Draining = Pick<GatewayEvent & { type: "draining" }, "class" | "running" | "until" | "deadline">;
 

@@ -8,6 +8,7 @@ import { Fault } from "../core/fault.ts";
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { Message } from "../core/message.ts";
 import type { OutboxItem } from "../core/outbox.ts";
+import { newHealth } from "../core/links/health.ts";
 import { newSession } from "../core/session.ts";
 import { type Turn, newTurn } from "../core/turn.ts";
 import type { Gateway, GatewayEvent, GatewayState } from "../ports/gateway.ts";
@@ -82,9 +83,15 @@ export function recordingGateway(): FakeGateway {
       startedAt: at(1_000),
       boot: "b1",
       running: [],
-      platforms: [{ platform: "web", account: "local", up: true, why: null }],
+      platforms: [
+        { ...newHealth(at(1_000)), platform: "web", account: "local", isFar: false, state: "up", up: true, why: null },
+      ],
       recovered: { turns: 2, items: 1, tookMs: 3 },
     }),
+    async probe() {
+      asked.push(["probe"]);
+      return [{ platform: "web", account: "local", fine: true, said: "all is well", tookMs: 2 }];
+    },
     watch(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

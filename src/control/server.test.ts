@@ -288,7 +288,7 @@ test("watchers see events and are let go at the close, with everything else", as
   const response = await fetch(`${control.url}/api/events`, bearer());
   const events = toEvents((response.body ?? assert.fail()).pipeThrough(new TextDecoderStream()));
   assert.equal((await events.next()).value?.type, "state");
-  gateway.emit({ type: "platform", platform: "web", account: "local", up: true });
+  gateway.emit({ type: "platform", platform: "web", account: "local", up: true, state: "up" });
   assert.equal((await events.next()).value?.type, "platform");
   assert.equal(gateway.watchers, 2);
   const idle = await fetch(`${control.url}/healthz`);

@@ -40,6 +40,10 @@ export const limits = {
   /** First and longest pause before a platform is connected again. */
   reconnectMinMs: 1_000,
   reconnectMaxMs: 5 * 60_000,
+  /** A platform that has not stood for this long makes the gateway unwell. */
+  lossPatienceMs: 60_000,
+  /** How long a platform may take to say how it is. */
+  probeMs: 5_000,
   /** Ready is said when every platform has answered, or after this. */
   readyMs: 2_000,
   /** The longest a question may wait for its answer. */
@@ -52,6 +56,17 @@ export const limits = {
   progressLinesMax: 8,
   /** Messages that may join a running turn at one step. */
   joinsMax: 20,
+  /** Messages of bots in a row, without a human's between them, that are taken in one chat. */
+  botsInARowMax: 3,
+  /** Strangers who wait to be let in at one account, how long their codes are good, and how often they are told so. */
+  pairingsMax: 3,
+  pairingMs: 3_600_000,
+  pairingReminderMs: 5 * 60_000,
+  /** So many wrong codes within this time, and none is taken for as long. */
+  pairingTriesMax: 5,
+  pairingTriesMs: 10 * 60_000,
+  /** What is kept of a stranger's name. */
+  senderNameMax: 80,
   /** Pause between attempts to commit while the disk is full or failing. */
   storeRetryMinMs: 100,
   storeRetryMaxMs: 5_000,

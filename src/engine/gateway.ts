@@ -41,6 +41,8 @@ export type GatewayOptions = {
   readonly processes?: Processes;
   /** Makes sure that somebody goes on after a restart; rejects with why nobody can, and then there is none. */
   readonly prepareRestart?: () => Promise<void>;
+  /** Resolves when whoever waits for ready has heard of it; only then what needs a network is loaded. */
+  readonly said?: Promise<void>;
   /** Takes known secrets out of a text; without it nothing is hidden. */
   readonly hide?: Hide;
   /** Told of the first request to stop, before anything is done about it; its answer is kept with the stop. */
@@ -84,12 +86,13 @@ export function gateway(options: GatewayOptions): Gateway {
   const prepare = options.prepareRestart ?? (() => Promise.resolve());
   const again = restarts(parts, { prepare, stopping, stop, poke: outbox.poke });
   const door = intake(parts, rows, plans(parts, rows, outbox, again.askedBy));
-  const wires = links(parts, tell);
+  const wires = links(parts, boot.config, tell);
   const hands = { lanes: rows, pump: outbox, links: wires, people, processes: options.processes ?? null };
   const started = () => starting;
   const life = supervisor(parts, { ...hands, asked: again.messages, started, letGo: () => closing.abort() }, tell);
+  const said = options.said ?? Promise.resolve();
   const start = { boot, life, ...hands, counters: options.counters ?? null };
-  const beginning = starter(parts, { ...start, door, clock: clock.run, onReady: tell });
+  const beginning = starter(parts, { ...start, door, clock: clock.run, onReady: tell, said });
   const desk = openDesk(async () => {
     const { operator } = await import("./asked/operator.ts");
     return operator(parts, { lanes: rows, door, pump: outbox, refuseUnlessOpen });
@@ -129,7 +132,7 @@ export function gateway(options: GatewayOptions): Gateway {
 
   function shown(): Shown {
     const seen = { isReady: beginning.isReady(), trouble: parts.ledger.trouble(), platforms: wires.status() };
-    return shownOf(life.life(), seen);
+    return shownOf(life.life(), { ...seen, now: world.now() });
   }
 
   function tell(): void {

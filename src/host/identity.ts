@@ -63,7 +63,7 @@ export function bootIdFrom(nowMs: number, uptimeSeconds: number): string {
 }
 
 /** How one platform account stands. */
-export type PlatformState = { readonly state: "connected" | "connecting"; readonly why: string | null };
+export type PlatformState = { readonly state: "connected" | "connecting" | "denied"; readonly why: string | null };
 
 /** `gateway_state.json`; field names as other programs read them. */
 export type StateFile = {
@@ -186,7 +186,7 @@ function platformsIn(value: unknown): StateFile["platforms"] | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const known = Object.entries(value).flatMap(([name, one]: [string, unknown]) => {
     if (typeof one !== "object" || one === null || !("state" in one)) return [];
-    if (one.state !== "connected" && one.state !== "connecting") return [];
+    if (one.state !== "connected" && one.state !== "connecting" && one.state !== "denied") return [];
     return [[name, { state: one.state, why: "why" in one ? wordsIn(one.why) : null }] as const];
   });
   return Object.fromEntries(known);

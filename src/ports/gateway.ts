@@ -2,6 +2,7 @@
 
 import type { Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
+import type { Health } from "../core/links/health.ts";
 import type { Address } from "../core/message.ts";
 import type { Phase, StopBy, StopClass } from "../core/recovery.ts";
 import type { Trouble } from "../core/running/patience.ts";
@@ -58,16 +59,28 @@ export type GatewayEvent =
       readonly platform: string;
       readonly account: string;
       readonly up: boolean;
+      readonly state: Health["state"];
       readonly why?: string;
     };
 
 export type GatewayState = "starting" | "running" | "degraded" | "draining" | "stopped";
 
-export type PlatformStatus = {
+export type PlatformStatus = Health & {
   readonly platform: string;
   readonly account: string;
+  /** Somewhere else, behind a network. */
+  readonly isFar: boolean;
   readonly up: boolean;
-  readonly why: string | null;
+};
+
+/** What a platform says when it is asked how it is. */
+export type Probed = {
+  readonly platform: string;
+  readonly account: string;
+  /** Null where it cannot be asked more than `status` tells. */
+  readonly fine: boolean | null;
+  readonly said: string;
+  readonly tookMs: number;
 };
 
 export type GatewayStatus = {
@@ -120,6 +133,8 @@ export interface Gateway {
   /** Takes up the work that safe mode left alone; does nothing outside it. */
   leaveSafeMode(why: string): void;
   status(): GatewayStatus;
+  /** Asks every platform how it is, side by side, each for a few seconds at most. */
+  probe(): Promise<readonly Probed[]>;
   watch(listener: (event: GatewayEvent) => void): () => void;
   /** One message out, through the outbox. The same key again does nothing. */
   post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;

@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Instant } from "../core/ids.ts";
+import { newHealth } from "../core/links/health.ts";
 import type { GatewayStatus } from "../ports/gateway.ts";
 import { realWorld } from "../world.ts";
 import { openReporter, statusText } from "./report.ts";
 
+const link = newHealth(0 as Instant);
 const status: GatewayStatus = {
   state: "running",
   reason: null,
@@ -15,8 +17,8 @@ const status: GatewayStatus = {
   boot: "b1",
   running: [],
   platforms: [
-    { platform: "web", account: "local", up: true, why: null },
-    { platform: "telegram", account: "bot", up: false, why: "no answer" },
+    { ...link, platform: "web", account: "local", isFar: false, state: "up", up: true, why: null },
+    { ...link, platform: "telegram", account: "bot", isFar: true, state: "down", up: false, why: "no answer" },
   ],
   recovered: { turns: 0, items: 0, tookMs: 0 },
 };

@@ -101,7 +101,7 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
   if (parts.isOpenToOthers)
     world.log("warn", "others on this machine can read the home folder", { home: paths.home, todo: "chmod 700" });
   try {
-    return await live({ ...parts, boot, board, asks }, open);
+    return await live({ ...parts, boot, board, asks, greeted: Promise.withResolvers() }, open);
   } catch (error) {
     const reason = sentenceOf(error);
     await board.last({ gateway_state: "startup_failed", desired_state: "as it is" }, { exit_reason: reason });
@@ -109,7 +109,10 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
   }
 }
 
-type Living = LifeParts & Outfit & { readonly boot: Boot; readonly board: Board; readonly asks: Asks };
+type Living = LifeParts &
+  Outfit & { readonly boot: Boot; readonly board: Board; readonly asks: Asks } & {
+    readonly greeted: PromiseWithResolvers<void>;
+  };
 
 async function live(parts: Living, open: AsyncDisposableStack): Promise<number> {
   const { paths, world, asks, supervisor, output } = parts;
@@ -139,6 +142,7 @@ async function live(parts: Living, open: AsyncDisposableStack): Promise<number> 
     await parts.board.settled();
     reporter?.ready(gate.status());
     await greet(ready);
+    parts.greeted.resolve();
     void follow(ready);
   }
 
@@ -210,6 +214,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     world,
     settings,
     boot,
+    said: parts.greeted.promise,
     counters: await countsIn(paths),
     prepareRestart: () => handover.prepare(),
     witness(intent) {

@@ -7,12 +7,14 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Instant } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
+import { newHealth } from "../core/links/health.ts";
 import type { StopClass } from "../core/recovery.ts";
 import { readStateFile, writeDesiredState } from "../host/identity.ts";
 import { openBoard, stateAfter, stateWhile } from "./state.ts";
 
 const who = { pid: 42, startTime: 1_230, version: "1.2.3", startedAt: 0 };
 const stop = (kind: StopClass): StopIntent => ({ class: kind, by: "signal", reason: "it was asked to" });
+const link = newHealth(0 as Instant);
 const status = {
   state: "running",
   reason: null,
@@ -21,8 +23,8 @@ const status = {
   boot: "b1",
   running: [],
   platforms: [
-    { platform: "web", account: "local", up: true, why: null },
-    { platform: "telegram", account: "bot", up: false, why: "no answer" },
+    { ...link, platform: "web", account: "local", isFar: false, state: "up", up: true, why: null },
+    { ...link, platform: "telegram", account: "bot", isFar: true, state: "down", up: false, why: "no answer" },
   ],
   recovered: { turns: 0, items: 0, tookMs: 0 },
 } as const;
@@ -64,6 +66,9 @@ test("platforms, running turns and the reason of a stop are told", () => {
     url: "http://x",
   });
   assert.equal(stateWhile(status, null, null).exit_reason, null);
+  const [web, telegram] = status.platforms;
+  const denied = { ...status, platforms: [web, { ...telegram, state: "denied", why: "wrong token" }] } as const;
+  assert.deepEqual(stateWhile(denied, null, null).platforms["telegram/bot"], { state: "denied", why: "wrong token" });
 });
 
 test("starting is written first; the newest wins; the last word is waited for and nothing comes after it", async (t) => {

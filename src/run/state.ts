@@ -30,9 +30,9 @@ export function stateWhile(status: GatewayStatus, url: string | null, stop: Stop
     restart_requested: stop?.class === "restart",
     exit_reason: stop?.reason ?? null,
     platforms: Object.fromEntries(
-      platforms.map(({ platform, account, up, why }) => [
+      platforms.map(({ platform, account, state: link, why }) => [
         `${platform}/${account}`,
-        { state: up ? "connected" : "connecting", why },
+        { state: link === "up" ? "connected" : link === "denied" ? "denied" : "connecting", why },
       ]),
     ),
     url,

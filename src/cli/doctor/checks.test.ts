@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Instant } from "../../core/ids.ts";
+import { type Health, newHealth } from "../../core/links/health.ts";
 import { table } from "../../testing/table.ts";
 import type { Reach } from "../context.ts";
 import { type Verdict, checks, examine, worst } from "./checks.ts";
-import type { Findings, ServiceFacts } from "./findings.ts";
+import type { Findings, PlatformFacts, ServiceFacts } from "./findings.ts";
 
 const folder = { path: "/h", mode: 0o700, isOwn: true };
 const look = { schema: 2, newest: 2, fault: null, warning: null, tookMs: 3, openTurns: 1, openItems: 0 };
@@ -35,12 +37,13 @@ const unit: ServiceFacts = {
   lingers: true,
   user: "ann",
 };
+const standing: Health = { ...newHealth(0 as Instant), state: "up", why: null };
 const gateway = {
   state: "running",
   reason: null,
   safeMode: false,
   answeredMs: 4,
-  platforms: [{ name: "web/local", up: true, why: null }],
+  platforms: [{ name: "web/local", platform: "web", health: standing, probe: null }],
 };
 const now = Date.UTC(2026, 10, 15);
 
@@ -81,6 +84,14 @@ const reached = (reach: Reach, second?: Reach): Partial<Findings> => ({
     models: [{ model: "openai/x", reach }, ...(second === undefined ? [] : [{ model: "ollama/y", reach: second }])],
     sandbox: { choice: "auto", warning: null },
     missing: [],
+  },
+});
+
+/** A second platform beside one that stands. */
+const linked = (health: Partial<Health>, probe: PlatformFacts["probe"] = null): Partial<Findings> => ({
+  gateway: {
+    ...gateway,
+    platforms: [...gateway.platforms, { name: "x/y", platform: "x", health: { ...standing, ...health }, probe }],
   },
 });
 
@@ -195,13 +206,6 @@ const rows: readonly (readonly [
   ["store version", "older", { store: { type: "found", bytes: 1, ...look, schema: 1 } }, "warning", /schema 1.*has 2/],
   ["gateway", "safe mode", { gateway: { ...gateway, safeMode: true, reason: "died thrice" } }, "fault", /died thrice/],
   ["gateway", "degraded", { gateway: { ...gateway, state: "degraded", reason: "full disk" } }, "warning", /full disk/],
-  [
-    "gateway",
-    "a platform that is down",
-    { gateway: { ...gateway, platforms: [{ name: "x/y", up: false, why: "no route" }] } },
-    "warning",
-    /not connected: x\/y \(no route\)/,
-  ],
   ["gateway", "it hangs", { gateway: null }, "fault", /pid 42\) lives but does not answer/],
   ["gateway", "it died", quiet, "warning", /pid 42\) is gone without a word/],
   ["gateway", "it was ended", { ...quiet, state: { ...state, exit_reason: "SIGTERM" } }, "warning", /ended: SIGTERM/],
@@ -214,6 +218,19 @@ const rows: readonly (readonly [
     "fault",
     /last start failed: port in use/,
   ],
+  ["platforms", "none open", quiet, "ok", /no gateway has them open/],
+  ["platforms", "down", linked({ state: "down", why: "no route" }), "warning", /x\/y is down for .*: no route/],
+  [
+    "platforms",
+    "troubled",
+    linked({ state: "troubled", why: "another program polls" }),
+    "warning",
+    /another program polls/,
+  ],
+  ["platforms", "denied", linked({ state: "denied", why: "wrong token" }), "fault", /x\/y is denied: wrong token/],
+  ["platforms", "connecting", linked({ state: "connecting", why: "connecting" }), "ok", /web\/local, x\/y/],
+  ["platforms", "fine", linked({}, { fine: true, said: "I am @bot" }), "ok", /web\/local, x\/y/],
+  ["platforms", "unwell", linked({}, { fine: false, said: "400 messages wait" }), "warning", /400 messages wait/],
   ["lock", "free", quiet, "ok", /free/],
   ["lock", "held by nobody we know", { isAlive: false }, "fault", /does not name/],
   ["lock", "unusable", { lock: { unusable: "no right" } }, "fault", /no right/],

@@ -4,6 +4,7 @@
 import { many, sizeText } from "../print.ts";
 import { judgeCommands, judgeModel, judgeSandbox } from "./agent.ts";
 import type { FileFacts, Findings } from "./findings.ts";
+import { judgePlatforms } from "./platforms.ts";
 import { type Verdict, fault, ok, warning } from "./verdict.ts";
 
 export type { Fix, Verdict } from "./verdict.ts";
@@ -37,6 +38,7 @@ export const checks: readonly Check[] = [
   { name: "store", deep: true, judge: judgeStore },
   { name: "store version", deep: false, judge: judgeVersion },
   { name: "gateway", deep: false, judge: judgeGateway },
+  { name: "platforms", deep: false, judge: judgePlatforms },
   { name: "lock", deep: true, judge: judgeLock },
   { name: "markers", deep: true, judge: judgeMarkers },
   { name: "port", deep: false, judge: judgePort },
@@ -160,12 +162,6 @@ function judgeGateway({ gateway, state, isAlive }: Findings): Verdict {
     return fault(
       `it is in safe mode: ${gateway.reason ?? "it died too often before it was ready"}`,
       "`everturn why` tells what happened; `everturn gateway resume` tries again.",
-    );
-  const down = gateway.platforms.filter((one) => !one.up);
-  if (down.length > 0)
-    return warning(
-      `not connected: ${down.map((one) => `${one.name}${one.why === null ? "" : ` (${one.why})`}`).join(", ")}`,
-      "It tries again by itself; `everturn logs` tells more.",
     );
   if (gateway.state === "running") return ok(`running, answers in ${Math.round(gateway.answeredMs)} ms`);
   return warning(

@@ -1,9 +1,11 @@
 // What is looked at on behalf of a home: facts only, nothing is judged here and nothing changed. Whatever cannot be looked
 // at is a fact as well.
 
+import type { Health } from "../../core/links/health.ts";
 import type { ReadStateFile } from "../../host/identity.ts";
 import type { Judgement } from "../../host/markers.ts";
 import type { Obstacle } from "../../host/obstacles.ts";
+import type { Probed } from "../../ports/gateway.ts";
 import type { AgentLook, StoreLook } from "../context.ts";
 
 export type FileFacts = { readonly path: string; readonly mode: number; readonly isOwn: boolean };
@@ -42,8 +44,17 @@ export type Findings = {
     readonly reason: string | null;
     readonly safeMode: boolean;
     readonly answeredMs: number;
-    readonly platforms: readonly { readonly name: string; readonly up: boolean; readonly why: string | null }[];
+    readonly platforms: readonly PlatformFacts[];
   } | null;
+};
+
+export type PlatformFacts = {
+  /** With its account. */
+  readonly name: string;
+  readonly platform: string;
+  readonly health: Health;
+  /** What it said when it was asked how it is; null when it could not be asked. */
+  readonly probe: Pick<Probed, "fine" | "said"> | null;
 };
 
 export type StoreFacts =

@@ -6,19 +6,21 @@ import { join } from "node:path";
 import { sentenceOfFault } from "../../config/faults.ts";
 import { loadConfig, systemInput } from "../../config/load.ts";
 import { type Paths, partsOf } from "../../config/paths.ts";
+import type { StatusReply } from "../../control/protocol.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { type ProcessIdentity, type ReadStateFile, isAlive, readStateFile } from "../../host/identity.ts";
 import { acquireLock } from "../../host/lock.ts";
 import { judgeMarker, readMarker } from "../../host/markers.ts";
 import { obstaclesIn } from "../../host/obstacles.ts";
 import { fileSystemName } from "../../host/place.ts";
+import type { Probed } from "../../ports/gateway.ts";
 import { differences, patienceIn } from "../../services/drift.ts";
 import { readInstalled } from "../../services/files.ts";
 import { type Service, stopSeconds } from "../../services/kinds.ts";
 import { type Here, findService, here, isAttended, passOn, tryCommand } from "../../services/verbs.ts";
 import { type Context, pathsOf, textFlag } from "../context.ts";
-import { statusNow } from "../verbs/gateway.ts";
-import type { FileFacts, Findings, ServiceFacts, StoreFacts } from "./findings.ts";
+import { probesNow, statusNow } from "../verbs/gateway.ts";
+import type { FileFacts, Findings, PlatformFacts, ServiceFacts, StoreFacts } from "./findings.ts";
 
 export async function lookAround(context: Context): Promise<Findings> {
   const paths = pathsOf(context);
@@ -31,6 +33,8 @@ export async function lookAround(context: Context): Promise<Findings> {
   const isServed = target !== null && isAlive(target);
   const from = performance.now();
   const status = isServed ? await statusNow(context) : null;
+  const answeredMs = performance.now() - from;
+  const probes = status === null ? [] : await probesNow(context);
   const service = findService(all);
   return {
     home: paths.home,
@@ -63,14 +67,23 @@ export async function lookAround(context: Context): Promise<Findings> {
             state: status.state,
             reason: status.reason,
             safeMode: status.safeMode,
-            answeredMs: performance.now() - from,
-            platforms: status.platforms.map(({ platform, account, up, why }) => ({
-              name: `${platform}/${account}`,
-              up,
-              why,
-            })),
+            answeredMs,
+            platforms: platformFacts(status, probes),
           },
   };
+}
+
+function platformFacts(status: StatusReply, probes: readonly Probed[]): readonly PlatformFacts[] {
+  return status.platforms.map((one) => {
+    const { platform, account, state, since, why, heardAt, nextTryAt } = one;
+    const probe = probes.find((asked) => asked.platform === platform && asked.account === account) ?? null;
+    return {
+      name: `${platform}/${account}`,
+      platform,
+      health: { state, since, why, heardAt, nextTryAt },
+      probe: probe === null ? null : { fine: probe.fine, said: probe.said },
+    };
+  });
 }
 
 function identityIn(state: ReadStateFile | null): ProcessIdentity | null {

@@ -5,7 +5,8 @@ import { isAbsolute, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { environment, loadConfig, systemInput } from "../../config/load.ts";
 import type { Paths } from "../../config/paths.ts";
-import type { StatusReply } from "../../control/protocol.ts";
+import type { ProbeReply, StatusReply } from "../../control/protocol.ts";
+import type { Probed } from "../../ports/gateway.ts";
 import { Fault } from "../../core/fault.ts";
 import type { ProcessIdentity } from "../../host/identity.ts";
 import { runningGateway } from "../../services/announce.ts";
@@ -90,6 +91,16 @@ export async function statusNow(context: Context): Promise<Answered | null> {
     return await askStatus(context);
   } catch (error) {
     if (error instanceof Fault) return null;
+    throw error;
+  }
+}
+
+/** What each platform says of itself; nothing when the gateway does not ask them. */
+export async function probesNow(context: Context): Promise<readonly Probed[]> {
+  try {
+    return (await reachGateway(context).get<ProbeReply>("/api/probe")).platforms;
+  } catch (error) {
+    if (error instanceof Fault) return [];
     throw error;
   }
 }

@@ -3,12 +3,15 @@
 
 import { existsSync } from "node:fs";
 import { Fault } from "../../core/fault.ts";
+import type { Instant } from "../../core/ids.ts";
+import { healthText } from "../../core/links/health.ts";
 import { troubleText } from "../../core/running/patience.ts";
 import type { StatusReply } from "../../control/protocol.ts";
 import { checkLines } from "../commands/doctor.ts";
 import { type Told, checks, examine } from "../doctor/checks.ts";
 import type { Findings } from "../doctor/findings.ts";
 import { lookAround } from "../doctor/look.ts";
+import { judgePlatform } from "../doctor/platforms.ts";
 import { type Context, pathsOf, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
 import { livesOf } from "../story.ts";
@@ -54,17 +57,12 @@ async function lookDeep(context: Context): Promise<Deep> {
   };
 }
 
-function deepText({ output }: Context, deep: Deep | null): readonly string[] {
+function deepText({ output, now }: Context, deep: Deep | null): readonly string[] {
   if (deep === null) return [];
   const ok = { level: "ok", todo: null, fix: null } as const;
   const answer: readonly Told[] =
     deep.answeredMs === null ? [] : [{ ...ok, name: "control", what: `answers in ${Math.round(deep.answeredMs)} ms` }];
-  const platforms = deep.platforms.map(
-    ({ name, up, why }): Told =>
-      up
-        ? { ...ok, name, what: "connected" }
-        : { ...ok, level: "warning", name, what: `not connected${why === null ? "" : `: ${oneLine(why)}`}` },
-  );
+  const platforms = deep.platforms.map((one): Told => ({ name: one.name, ...judgePlatform(one, now()) }));
   return [checkLines(output, [...answer, ...platforms, ...deep.checks]).join("\n")];
 }
 
@@ -82,7 +80,7 @@ function toText(context: Context, status: StatusReply & { readonly link: string 
       ],
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
-      ["platforms", status.platforms.map(platformText).join(", ") || "none"],
+      ...platformLines(status, now),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -114,6 +112,9 @@ function lastStopLine({ boots, boot }: StatusReply, now: number): readonly (read
   return before === undefined ? [] : [["last stop", before.headline]];
 }
 
-function platformText(one: StatusReply["platforms"][number]): string {
-  return `${one.platform} ${one.up ? "up" : `down${one.why === null ? "" : ` (${one.why})`}`}`;
+/** A line each; those that want something from their owner say so. */
+function platformLines({ platforms }: StatusReply, now: number): readonly (readonly [string, string])[] {
+  const lines = platforms.map((one) => `${one.platform} ${oneLine(healthText(one, now as Instant))}`);
+  if (lines.length === 0) return [["platforms", "none"]];
+  return lines.map((line, at) => [at === 0 ? "platforms" : "", line] as const);
 }

@@ -15,6 +15,7 @@ import type {
   DoneReply,
   Draining,
   OutboxReply,
+  ProbeReply,
   RestartReply,
   RestartRequest,
   RetryReply,
@@ -74,6 +75,7 @@ function addReads(app: Hono, { gateway, store, archive, now, facts, draining, cl
       boots: await archive.lastBoots(bootsShown),
     } satisfies StatusReply),
   );
+  app.get("/probe", async (c) => c.json({ platforms: await gateway.probe() } satisfies ProbeReply));
   app.get("/sessions", async (c) => {
     const platform = c.req.query("platform");
     const filter = { limit: limitOf(c.req.query("limit"), 50), ...(platform ? { platform } : {}) };

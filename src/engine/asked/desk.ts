@@ -11,6 +11,7 @@ export function openDesk(load: () => Promise<Operator>): Operator {
     return work(opened);
   };
   return {
+    probe: () => at((desk) => desk.probe()),
     post: (...given) => at((desk) => desk.post(...given)),
     cancel: (...given) => at((desk) => desk.cancel(...given)),
     retry: (...given) => at((desk) => desk.retry(...given)),

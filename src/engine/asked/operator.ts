@@ -17,6 +17,7 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { Pump } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
 import { lookUp } from "./fate.ts";
+import { probeAll } from "./probe.ts";
 import { Interruption } from "../turns/interruption.ts";
 
 export type Desk = {
@@ -29,7 +30,7 @@ export type Desk = {
 
 export type Operator = Pick<
   Gateway,
-  "post" | "cancel" | "retry" | "answer" | "revoke" | "reset" | "resend" | "discard"
+  "probe" | "post" | "cancel" | "retry" | "answer" | "revoke" | "reset" | "resend" | "discard"
 >;
 
 export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: Desk): Operator {
@@ -64,6 +65,10 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
   }
 
   return {
+    async probe() {
+      refuseUnlessOpen();
+      return probeAll(parts);
+    },
     async post(to, text, key) {
       refuseUnlessOpen();
       return door.post(to, text, key);

@@ -1,6 +1,8 @@
 // What the outside is shown of the gateway's life: one word, and why it is not running. Pure.
 
+import type { Instant } from "../../core/ids.ts";
 import type { Lifecycle } from "../../core/lifecycle.ts";
+import { linksTrouble } from "../../core/links/health.ts";
 import type { GatewayState, PlatformStatus } from "../../ports/gateway.ts";
 
 export type Shown = { readonly state: GatewayState; readonly reason: string | null };
@@ -10,6 +12,7 @@ export type Seen = {
   /** Why commits fail at present. */
   readonly trouble: string | null;
   readonly platforms: readonly PlatformStatus[];
+  readonly now: Instant;
 };
 
 export function shownOf(life: Lifecycle, seen: Seen): Shown {
@@ -29,10 +32,7 @@ export function shownOf(life: Lifecycle, seen: Seen): Shown {
   }
 }
 
-function serving({ trouble, platforms }: Seen): Shown {
-  if (trouble !== null) return { state: "degraded", reason: trouble };
-  const down = platforms.filter((one) => !one.up);
-  if (down.length < platforms.length || platforms.length === 0) return { state: "running", reason: null };
-  const whys = down.map((one) => `${one.platform}: ${one.why}`).join("; ");
-  return { state: "degraded", reason: `no platform is connected (${whys})` };
+function serving({ trouble, platforms, now }: Seen): Shown {
+  const reason = trouble ?? linksTrouble(platforms, now);
+  return { state: reason === null ? "running" : "degraded", reason };
 }

@@ -1,5 +1,6 @@
-// The one way to begin: the boot is opened, what dead boots held is taken over, and then lanes, outbox, timers and
-// platforms open together. A gateway that died too often before it was ready holds still instead, until it is told.
+// The one way to begin: the boot is opened, what dead boots held is taken over, and then lanes, outbox, timers and the
+// platforms at hand open together. Those that need a network follow when ready was said: nobody waits for their code or
+// for their servers. A gateway that died too often before it was ready holds still instead, until it is told.
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { type Instant, later } from "../../core/ids.ts";
@@ -36,6 +37,8 @@ export type StartParts = {
   /** Runs until everything closes. */
   readonly clock: (signal: AbortSignal) => Promise<void>;
   readonly onReady: () => void;
+  /** Resolves when whoever waits for ready has heard of it. */
+  readonly said: Promise<void>;
 };
 
 export function starter(parts: Parts, of: StartParts): Starter {
@@ -61,7 +64,7 @@ export function starter(parts: Parts, of: StartParts): Starter {
     life.booted(() => {
       lanes.open(found.runnable, found.hold);
       pump.open(found.sendable);
-      links.open(of.door);
+      links.open("near", of.door);
       of.clock(closing).catch(parts.broken);
       beat().catch(parts.broken);
     });
@@ -72,6 +75,12 @@ export function starter(parts: Parts, of: StartParts): Starter {
     ready.resolve();
     found.drop();
     noteReady(world.now()).catch(parts.broken);
+    openFar().catch(parts.broken);
+  }
+
+  async function openFar(): Promise<void> {
+    await Promise.race([of.said, world.sleep(later(world.now(), limits.readyMs), closing)]);
+    if (isIn("serving")) links.open("far", of.door);
   }
 
   /** Safe mode: whoever asks learns why, and nothing is touched until somebody says so or some time has passed. */
