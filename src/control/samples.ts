@@ -169,6 +169,8 @@ export const archive: Archive = {
       until: at(90_000),
     },
   ],
+  pairings: async () => [],
+  pairedPeople: async () => [],
   rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5) }],
   usage: async ({ since = "" }) => used.filter((one) => one.day >= since),
   lastBoots: async () => [],

@@ -2,10 +2,11 @@
 // compared, and cut in half by a test. `check` changes nothing; it refuses the commit when the world has moved on.
 
 import type { Memory } from "./memory.ts";
+import type { Paired, Pairing } from "./access/pairing.ts";
 import type { Rule } from "./approval.ts";
 import type { BootId, Instant, SessionId, TurnId } from "./ids.ts";
 import type { Entry } from "./journal.ts";
-import type { NewMessage } from "./message.ts";
+import type { FileRef, Inbound, NewMessage } from "./message.ts";
 import type { OutboxItem } from "./outbox.ts";
 import type { BootStory, StopFacts } from "./recovery.ts";
 import type { Resume, Session } from "./session.ts";
@@ -78,8 +79,25 @@ export type Change =
   | { readonly put: "usage"; readonly day: string; readonly session: SessionId; readonly usage: Usage }
   /** What was said in the turn no longer belongs to the conversation's memory; the transcript keeps it. */
   | { readonly put: "undone"; readonly session: SessionId; readonly turn: TurnId }
+  /** A new wording of what a turn answers that has not begun; the turn must be at the version before. */
+  | { readonly put: "input"; readonly turn: TurnId; readonly version: number; readonly input: Inbound }
+  /** The same in the transcript, by the key of its first wording. */
+  | {
+      readonly put: "wording";
+      readonly session: SessionId;
+      readonly key: string;
+      readonly text: string;
+      readonly files: readonly FileRef[];
+    }
+  /** One for each sender at an account; refused as a conflict when there is one. */
+  | { readonly put: "pairing"; readonly pairing: Pairing }
+  | { readonly drop: "pairing"; readonly id: string }
+  /** Takes the place of what was said about the same person before. */
+  | { readonly put: "paired"; readonly paired: Paired }
+  | { readonly drop: "paired"; readonly platform: string; readonly account: string; readonly sender: string }
   /** Something small to remember, by name. */
-  | { readonly put: "fact"; readonly name: string; readonly value: string };
+  | { readonly put: "fact"; readonly name: string; readonly value: string }
+  | { readonly drop: "fact"; readonly name: string };
 
 /**
  * `duplicate`: the inbox key is known, nothing was written. `conflict`: a version moved. `fenced`: another boot owns

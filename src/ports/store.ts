@@ -1,6 +1,7 @@
 // The store holds the truth. `commit` is the only write of the engine; the rest are named reads that cost as much as the
 // work they find, never as much as history. Two engines, one contract suite (`everturn/testing`).
 
+import type { Paired, Pairing } from "../core/access/pairing.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Change, CommitResult } from "../core/change.ts";
 import type { BootId, Instant, SessionId, TurnId } from "../core/ids.ts";
@@ -67,6 +68,10 @@ export interface Store {
 
   nextTimer(): Promise<Timer | null>;
   cursor(platform: string, account: string): Promise<string | null>;
+  /** All requests of strangers at one of our accounts, also expired ones, the oldest first. */
+  pairingsAt(platform: string, account: string): Promise<readonly Pairing[]>;
+  /** What was decided about somebody who was let in. */
+  paired(platform: string, account: string, sender: string): Promise<Paired | null>;
   /** The rule that allows a call, by tool and subject. */
   rule(tool: string, subject: string): Promise<Rule | null>;
   /** What stands for the earlier part of a conversation. */
@@ -101,6 +106,10 @@ export interface Archive {
   /** Everything that waits for an answer, in any session, oldest first. */
   asked(limit: number): Promise<readonly AskedLine[]>;
   rules(): Promise<readonly Rule[]>;
+  /** All requests of strangers, also expired ones, the oldest first. */
+  pairings(): Promise<readonly Pairing[]>;
+  /** Everybody who was let in, the first one first. */
+  pairedPeople(): Promise<readonly Paired[]>;
   /** By day and model, the newest day first; of one session, or of all. */
   usage(filter: UsageFilter): Promise<readonly UsageLine[]>;
   /** The newest first. */

@@ -102,6 +102,8 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     heldItems: slow(store.heldItems),
     nextTimer: slow(store.nextTimer),
     cursor: slow(store.cursor),
+    pairingsAt: slow(store.pairingsAt),
+    paired: slow(store.paired),
     rule: slow(store.rule),
     summaryOf: slow(store.summaryOf),
     spentOn: slow(store.spentOn),

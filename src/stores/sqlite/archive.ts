@@ -8,7 +8,7 @@ import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilte
 import { agentReads, toMatch } from "./agents.ts";
 import type { Desk } from "./desk.ts";
 import { reading } from "./file/connect.ts";
-import { type Raw, toBoot, toEntry, toItem, toMessage, toSession, toTurn } from "./rows.ts";
+import { type Raw, toBoot, toEntry, toItem, toMessage, toPaired, toPairing, toSession, toTurn } from "./rows.ts";
 
 /** Titles are the first words of a conversation. */
 const titleMax = 80;
@@ -105,6 +105,8 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
       return all(sql, match, limit).map(toMessage);
     },
     ...agentReads(all, indexAll),
+    pairings: async () => all("SELECT * FROM pairings ORDER BY id").map(toPairing),
+    pairedPeople: async () => all("SELECT * FROM paired ORDER BY at, platform, sender").map(toPaired),
     async counts() {
       const of = (sql: string) => Number(get(sql)?.["count"]);
       return countsOf(of);

@@ -46,6 +46,8 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   item: ["sqlite_autoindex_items_1"],
   nextTimer: ["timers_due"],
   cursor: ["PRIMARY KEY"],
+  pairingsAt: ["pairings_sender"],
+  paired: ["PRIMARY KEY"],
   rule: ["rules_subject"],
   summaryOf: ["PRIMARY KEY"],
   memories: ["memories_scope"],
@@ -74,7 +76,7 @@ for (const [name, sql] of Object.entries(engineQueries)) {
     // Sorting is for a handful of open sessions only.
     if (plan.some((line) => line.includes("TEMP B-TREE FOR ORDER BY"))) {
       assert.ok(
-        ["runnable", "sendable", "questionsAt", "heldTurns", "heldItems", "deadBoots"].includes(name),
+        ["runnable", "sendable", "pairingsAt", "questionsAt", "heldTurns", "heldItems", "deadBoots"].includes(name),
         `${name} sorts: ${plan.join("; ")}`,
       );
     }

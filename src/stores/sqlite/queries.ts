@@ -8,7 +8,20 @@ import type { OpenQuestion } from "../../core/route.ts";
 import { nothingSpent } from "../../core/usage.ts";
 import type { Store } from "../../ports/store.ts";
 import { reading } from "./file/connect.ts";
-import { type Raw, toBoot, toEntry, toItem, toMemory, toRule, toSession, toSpent, toTimer, toTurn } from "./rows.ts";
+import {
+  type Raw,
+  toBoot,
+  toEntry,
+  toItem,
+  toMemory,
+  toPaired,
+  toPairing,
+  toRule,
+  toSession,
+  toSpent,
+  toTimer,
+  toTurn,
+} from "./rows.ts";
 
 export const engineQueries = {
   deadBoots: `SELECT * FROM boots WHERE live = 0 AND id IN (
@@ -50,6 +63,8 @@ export const engineQueries = {
   item: "SELECT * FROM items WHERE id = ?",
   nextTimer: "SELECT * FROM timers INDEXED BY timers_due ORDER BY due_at LIMIT 1",
   cursor: "SELECT value FROM cursors WHERE platform = ? AND account = ?",
+  pairingsAt: "SELECT * FROM pairings INDEXED BY pairings_sender WHERE platform = ? AND account = ? ORDER BY id",
+  paired: "SELECT * FROM paired WHERE platform = ? AND account = ? AND sender = ?",
   rule: "SELECT * FROM rules INDEXED BY rules_subject WHERE tool = ? AND subject = ?",
   summaryOf: "SELECT up_to, text FROM summaries WHERE session = ?",
   memories: "SELECT * FROM memories INDEXED BY memories_scope WHERE scope = ? ORDER BY n DESC LIMIT ?",
@@ -122,6 +137,8 @@ export function engineReads(db: DatabaseSync): Reads {
     item: one(q.item, toItem),
     nextTimer: one(q.nextTimer, toTimer),
     cursor: one(q.cursor, (raw) => raw["value"] as string),
+    pairingsAt: many(q.pairingsAt, toPairing),
+    paired: one(q.paired, toPaired),
     rule: one(q.rule, toRule),
     summaryOf: one(q.summaryOf, (raw) => ({ upTo: raw["up_to"] as number, text: raw["text"] as string })),
     memories: async (scope, limit) => (await memories(scope, limit)).toReversed(),

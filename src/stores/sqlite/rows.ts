@@ -1,6 +1,7 @@
 // Rows to types: the only casts of this store. What is in a column was put there by statements.ts.
 
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import type { Paired, Pairing } from "../../core/access/pairing.ts";
 import type { Rule } from "../../core/approval.ts";
 import type { Entry } from "../../core/journal.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -50,7 +51,7 @@ export function toEntry(raw: Raw): Entry {
 }
 
 export function toItem(raw: Raw): OutboxItem {
-  const body = parse<Pick<OutboxItem, "to" | "text" | "files" | "question" | "hints">>(raw["body"]);
+  const body = parse<Pick<OutboxItem, "to" | "text" | "files" | "question" | "hints" | "edits">>(raw["body"]);
   return {
     ...body,
     id: raw["id"] as ItemId,
@@ -107,6 +108,32 @@ export function toRule(raw: Raw): Rule {
     id: raw["id"] as string,
     tool: raw["tool"] as string,
     subject: raw["subject"] as string,
+    by: raw["by"] as string,
+    at: raw["at"] as Instant,
+  };
+}
+
+export function toPairing(raw: Raw): Pairing {
+  return {
+    id: raw["id"] as string,
+    sender: raw["sender"] as string,
+    name: raw["name"] as string | null,
+    address: parse<Address>(raw["address"]),
+    digest: raw["digest"] as string,
+    askedAt: raw["asked_at"] as Instant,
+    expiresAt: raw["expires_at"] as Instant,
+    toldAt: raw["told_at"] as Instant,
+    denied: raw["denied"] === 1,
+  };
+}
+
+export function toPaired(raw: Raw): Paired {
+  return {
+    platform: raw["platform"] as string,
+    account: raw["account"] as string,
+    sender: raw["sender"] as string,
+    name: raw["name"] as string | null,
+    admin: raw["admin"] === 1,
     by: raw["by"] as string,
     at: raw["at"] as Instant,
   };

@@ -127,4 +127,25 @@ CREATE INDEX usage_session ON usage(session);
     version: 4,
     sql: "ALTER TABLE sessions ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;",
   },
+  {
+    version: 5,
+    sql: `
+CREATE TABLE pairings(
+  id TEXT PRIMARY KEY, platform TEXT NOT NULL, account TEXT NOT NULL, sender TEXT NOT NULL, name TEXT,
+  digest TEXT NOT NULL, asked_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, told_at INTEGER NOT NULL,
+  denied INTEGER NOT NULL, address TEXT NOT NULL) WITHOUT ROWID;
+CREATE UNIQUE INDEX pairings_sender ON pairings(platform, account, sender);
+
+CREATE TABLE paired(
+  platform TEXT NOT NULL, account TEXT NOT NULL, sender TEXT NOT NULL, name TEXT, admin INTEGER NOT NULL,
+  by TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY(platform, account, sender)) WITHOUT ROWID;
+
+CREATE TRIGGER messages_reworded AFTER UPDATE OF text ON messages
+WHEN old.n <= (SELECT CAST(value AS INTEGER) FROM facts WHERE name = 'searched') BEGIN
+  INSERT INTO search(search, rowid, text) VALUES ('delete', old.n, old.text);
+  INSERT INTO search(rowid, text) VALUES (new.n, new.text);
+END;
+`,
+  },
 ];

@@ -80,7 +80,26 @@ const table = {
     "anything",
   ],
   undone: ["UPDATE messages INDEXED BY messages_session SET undone = 1 WHERE session = ? AND turn = ?", "anything"],
+  input: [
+    "UPDATE turns SET input = ?, version = version + 1 WHERE id = ? AND version = ? AND state = 'queued' AND attempt = 0",
+    "one",
+  ],
+  wording: [
+    "UPDATE messages INDEXED BY messages_session SET text = ?, files = ? WHERE session = ? AND key = ? AND role = 'user'",
+    "one",
+  ],
+  pairing: [
+    "INSERT INTO pairings(id, platform, account, sender, name, digest, asked_at, expires_at, told_at, denied, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "one",
+  ],
+  dropPairing: ["DELETE FROM pairings WHERE id = ?", "one"],
+  paired: [
+    "INSERT INTO paired(platform, account, sender, name, admin, by, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name, admin = excluded.admin, by = excluded.by, at = excluded.at",
+    "anything",
+  ],
+  dropPaired: ["DELETE FROM paired WHERE platform = ? AND account = ? AND sender = ?", "one"],
   fact: ["INSERT INTO facts(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", "anything"],
+  dropFact: ["DELETE FROM facts WHERE name = ?", "anything"],
 } as const satisfies Readonly<Record<string, readonly [sql: string, expect: Expect]>>;
 
 export type StatementName = keyof typeof table;
@@ -165,8 +184,35 @@ export function toRow(change: Change): Row {
       return [numbers.story, JSON.stringify(change.story), change.boot];
     case "fact":
       return [numbers.fact, change.name, change.value];
+    case "input":
+    case "wording":
+    case "pairing":
+    case "paired":
+      return accessRow(change);
     default:
       return agentRow(change);
+  }
+}
+
+/** Who is let in, and what people say anew. */
+function accessRow(change: Extract<Change, { put: "input" | "wording" | "pairing" | "paired" }>): Row {
+  switch (change.put) {
+    case "input":
+      return [numbers.input, JSON.stringify(change.input), change.turn, change.version - 1];
+    case "wording": {
+      const files = change.files.length === 0 ? null : JSON.stringify(change.files);
+      return [numbers.wording, change.text, files, change.session, change.key];
+    }
+    case "pairing": {
+      const { id, sender, name, digest, askedAt, expiresAt, toldAt, denied, address } = change.pairing;
+      const { platform, account } = address;
+      const row = [id, platform, account, sender, name, digest, askedAt, expiresAt, toldAt, denied ? 1 : 0];
+      return [numbers.pairing, ...row, JSON.stringify(address)];
+    }
+    case "paired": {
+      const { platform, account, sender, name, admin, by, at } = change.paired;
+      return [numbers.paired, platform, account, sender, name, admin ? 1 : 0, by, at];
+    }
   }
 }
 
@@ -213,6 +259,12 @@ function dropRow(change: Extract<Change, { drop: unknown }>): Row {
       return [numbers.dropRule, change.id];
     case "memory":
       return [numbers.dropMemory, change.id, change.scope];
+    case "pairing":
+      return [numbers.dropPairing, change.id];
+    case "paired":
+      return [numbers.dropPaired, change.platform, change.account, change.sender];
+    case "fact":
+      return [numbers.dropFact, change.name];
   }
 }
 
@@ -236,10 +288,10 @@ function turnRow(turn: Turn): Row {
 }
 
 function itemRow(item: OutboxItem): Row {
-  const { id, session, turn, part, createdAt, version, now, to, text, files, question, hints } = item;
+  const { id, session, turn, part, createdAt, version, now, to, text, files, question, hints, edits } = item;
   const boot = now.state === "sending" ? now.boot : null;
   if (version === 1) {
-    const body = JSON.stringify({ to, text, files, question, hints });
+    const body = JSON.stringify({ to, text, files, question, hints, edits });
     return [numbers.newItem, id, session, turn, part, now.state, boot, createdAt, JSON.stringify(now), body];
   }
   return [numbers.item, now.state, boot, version, JSON.stringify(now), id, version - 1];

@@ -1,6 +1,7 @@
 // The contract of a store, as tests that any implementation can run.
 
 import { describe } from "node:test";
+import { accessTests } from "./access.ts";
 import { agentTests } from "./agents.ts";
 import { bootTests } from "./boots.ts";
 import { commitTests } from "./commits.ts";
@@ -23,5 +24,6 @@ export function storeSuite(name: string, open: OpenStore): void {
     listTests(open);
     keepingTests(open);
     agentTests(open);
+    accessTests(open);
   });
 }
