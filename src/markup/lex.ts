@@ -5,8 +5,8 @@ import { Lexer, type Token } from "marked";
 
 /** Longer texts than any platform takes as markdown. */
 const textMax = 500_000;
-/** Marks times letters of one paragraph, and of a whole text: some tens of milliseconds, and half a second. */
-const paragraphMax = 20_000_000;
+/** Marks times letters of one paragraph, and of a whole text: some milliseconds, and half a second. */
+const paragraphMax = 2_000_000;
 const budgetMax = 200_000_000;
 /** Quotes and lists that begin in one line. */
 const nested = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){60}/m;
