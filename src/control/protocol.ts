@@ -36,6 +36,7 @@ export type StatusReply = GatewayStatus & {
 
 /** `GET /api/probe`: every platform was asked how it is, which takes some seconds where one does not answer. */
 export type ProbeReply = { readonly platforms: readonly Probed[] };
+export type { Probed };
 
 export type Draining = Pick<GatewayEvent & { type: "draining" }, "class" | "running" | "until" | "deadline">;
 

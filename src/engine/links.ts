@@ -155,7 +155,7 @@ export function links(parts: Parts, config: string, onChange: () => void): Links
   async function giveUp(link: Link, door: Door, why: string): Promise<void> {
     const { name: platform, account } = link.platform;
     learn(link, { type: "denied", why });
-    for (const home of otherHomes(platform)) {
+    for (const home of openHomes()) {
       const { text, key } = deniedNotice({ platform, account, why }, config, home);
       try {
         await door.post(home, text, key);
@@ -165,10 +165,10 @@ export function links(parts: Parts, config: string, onChange: () => void): Links
     }
   }
 
-  function otherHomes(than: string): readonly Address[] {
+  function openHomes(): readonly Address[] {
     const lost = new Set(all.filter((one) => one.health.state === "denied").map((one) => one.platform.name));
     return Object.entries(parts.settings.platforms).flatMap(([platform, { home }]) =>
-      home === null || platform === than || lost.has(platform) ? [] : [{ platform, ...home }],
+      home === null || lost.has(platform) ? [] : [{ platform, ...home }],
     );
   }
 

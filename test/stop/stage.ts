@@ -27,6 +27,8 @@ export type Habits = {
   readonly inHand?: Set<string>;
   /** What it was given to show of growing answers; without it, it shows none. */
   readonly drafts?: (string | null)[];
+  /** What of it is otherwise. */
+  readonly is?: Partial<Platform>;
 };
 
 /** One platform of the outside world; it outlives the gateways that connect to it. */
@@ -284,6 +286,7 @@ function connect(server: Server, habits: Habits, calls: string[]): Platform {
       return { type: "accepted", remoteId: `r-${item.id}` };
     },
     draft: (_to, text) => void habits.drafts?.push(text),
+    ...habits.is,
   };
 }
 

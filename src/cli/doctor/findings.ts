@@ -1,11 +1,11 @@
 // What is looked at on behalf of a home: facts only, nothing is judged here and nothing changed. Whatever cannot be looked
 // at is a fact as well.
 
+import type { Probed } from "../../control/protocol.ts";
 import type { Health } from "../../core/links/health.ts";
 import type { ReadStateFile } from "../../host/identity.ts";
 import type { Judgement } from "../../host/markers.ts";
 import type { Obstacle } from "../../host/obstacles.ts";
-import type { Probed } from "../../ports/gateway.ts";
 import type { AgentLook, StoreLook } from "../context.ts";
 
 export type FileFacts = { readonly path: string; readonly mode: number; readonly isOwn: boolean };
