@@ -117,6 +117,24 @@ test("bold words, code and links stay whole where they can", () => {
   );
 });
 
+test("what people see as one letter is not torn", () => {
+  const letters = fc.array(fc.constantFrom("👩‍👩‍👧‍👦", "e\u0301", "🇩🇪", "x"), { minLength: 50, maxLength: 90 });
+  const seen = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  const count = (text: string): number => [...seen.segment(text)].length;
+  fc.assert(
+    fc.property(letters, (all) => {
+      const text = all.join("");
+      for (const parts of [toParts(text, 60), toParts(text, 60, measures.bytes)]) {
+        assert.equal(
+          parts.reduce((sum, part) => sum + count(part), 0),
+          count(text),
+        );
+      }
+    }),
+    { numRuns: 100, seed: 7 },
+  );
+});
+
 test("what would be many parts is known early", () => {
   let drawn = 0;
   const text = "some words & more. ".repeat(100_000);

@@ -158,7 +158,6 @@ function openSpan(text: string): number {
 
 /** What people see as one letter may be many, and is not searched for any further back than this. */
 const letterMax = 40;
-let letters: Intl.Segmenter | undefined;
 
 /** Between two letters as people see them, or at least not inside a surrogate pair. */
 function betweenLetters(text: string, room: number): number {
@@ -166,7 +165,7 @@ function betweenLetters(text: string, room: number): number {
   const from = Math.max(0, room - letterMax);
   const around = text.slice(from, room + letterMax);
   if (!/^[\n -~]*$/.test(around)) {
-    letters ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+    const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
     const at = from + (letters.segment(around).containing(room - from)?.index ?? 0);
     if (at > room / 2 && at > from) return at;
   }
