@@ -16,7 +16,6 @@ const is =
     values.includes(value);
 
 export const notYet: readonly NotYet[] = [
-  { key: "platforms.telegram", todo: "remove it" },
   { key: "control.host", refused: isElsewhere, todo: "write 127.0.0.1 or remove it" },
   { key: "control.auth", refused: is("password", "header"), todo: "write token or remove it" },
   { key: "sessions.reset", refused: (value) => typeof value === "object", todo: "write never or remove it" },
@@ -24,7 +23,7 @@ export const notYet: readonly NotYet[] = [
 ];
 
 /** Named where somebody asks for a platform that there is not. */
-export const platformsHere: readonly string[] = ["web", "terminal"];
+export const platformsHere: readonly string[] = ["web", "terminal", "telegram"];
 
 /** Whether a key is refused whatever its value; such a key is never suggested. */
 export function isRefusedAlways(path: KeyPath): boolean {

@@ -4,6 +4,7 @@
 export const platforms = {
   web: () => import("./chat/index.ts"),
   terminal: () => import("./chat/index.ts"),
+  telegram: () => import("./telegram/index.ts"),
 } as const;
 
 export type PlatformName = keyof typeof platforms;

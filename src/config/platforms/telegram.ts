@@ -1,7 +1,7 @@
 // Settings of Telegram.
 
 import * as v from "valibot";
-import { address, secretText } from "../kinds.ts";
+import { address, flag, group, secretText } from "../kinds.ts";
 import { everyPlatform, inDoubt, orOff, streaming } from "./every.ts";
 
 export const telegram = orOff({
@@ -9,5 +9,17 @@ export const telegram = orOff({
   token: secretText,
   apiRoot: v.optional(address, "https://api.telegram.org"),
   streaming,
+  /** A message that was taken gets an eye. */
+  receipts: v.optional(flag, false),
+  /** Telegram brings the updates by itself, to an address that leads to the control port. */
+  webhook: v.exactOptional(
+    group({
+      url: v.pipe(
+        v.string("must be text"),
+        v.regex(/^https:\/\/\S+\/telegram\/updates$/i, "must begin with https:// and end with /telegram/updates"),
+      ),
+      secretToken: v.exactOptional(secretText),
+    }),
+  ),
   inDoubt,
 });

@@ -22,6 +22,8 @@ export type Around = Surroundings & { readonly archive: Archive; readonly store:
 type Loader = (platforms: Config["platforms"]) => Promise<Far> | null;
 
 const far: readonly Loader[] = [
+  ({ telegram }) =>
+    telegram === false ? null : import("./telegram.ts").then(({ openTelegram }) => openTelegram(telegram)),
   ({ matrix }) => (matrix === false ? null : import("./matrix.ts").then(({ openMatrix }) => openMatrix(matrix))),
 ];
 

@@ -1,0 +1,60 @@
+// What Telegram brings in several updates is one message: an album. It never says how many parts there are, so an album
+// has ended when something else of its chat follows, or when nothing of it came for a while. Pure.
+
+import type { Message, Update } from "grammy/types";
+
+/** So many parts an album has at most. */
+const albumMax = 10;
+
+export type Gathered = {
+  /** What can be handed over, each at the place of its last part. */
+  readonly ready: readonly (readonly Update[])[];
+  /** Albums that may go on, with how many parts of them are there. */
+  readonly open: ReadonlyMap<string, number>;
+};
+
+/** `before`: the albums that were open at the last look; one that has not grown since then has ended. */
+export function gather(updates: readonly Update[], before: ReadonlyMap<string, number>): Gathered {
+  const own = [...new Map(updates.map((one) => [one.update_id, one])).values()];
+  const albums = Map.groupBy(
+    own.filter((one) => albumOf(one) !== null),
+    (one) => albumOf(one) ?? "",
+  );
+  const open = new Map<string, number>();
+  for (const [name, held] of albums) {
+    const last = own.indexOf(held.at(-1) ?? own[0] ?? { update_id: 0 });
+    const isFollowed = own.slice(last + 1).some((one) => chatOf(one) === chatOf(own[last]));
+    if (held.length < albumMax && !isFollowed && before.get(name) !== held.length) open.set(name, held.length);
+  }
+  const ready = own.flatMap((update): readonly (readonly Update[])[] => {
+    const name = albumOf(update);
+    if (name === null) return [[update]];
+    const held = albums.get(name) ?? [];
+    return open.has(name) || update !== held.at(-1) ? [] : [held];
+  });
+  return { ready, open };
+}
+
+/** The parts of an album in the order in which its sender sees them. */
+export function partsOf(updates: readonly Update[]): readonly Message[] {
+  return updates
+    .flatMap(({ message }) => (message === undefined ? [] : [message]))
+    .toSorted((a, b) => a.message_id - b.message_id);
+}
+
+function albumOf({ message }: Update): string | null {
+  return message?.media_group_id === undefined ? null : `${message.chat.id}:${message.media_group_id}`;
+}
+
+function chatOf(update: Update | undefined): number | undefined {
+  return update?.message?.chat.id;
+}
+
+/**
+ * The offset that confirms everything that is done and nothing else. Ids are taken as they come: after a quiet week they
+ * begin anew anywhere, also below the last one.
+ */
+export function offsetAfter(batch: readonly Update[], done: ReadonlySet<number>): number {
+  const left = batch.find(({ update_id }) => !done.has(update_id));
+  return left?.update_id ?? (batch.at(-1)?.update_id ?? -1) + 1;
+}

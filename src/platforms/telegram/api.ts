@@ -1,0 +1,76 @@
+// The Bot API as the rest of this folder uses it: grammY's calls, loaded at the first one, and the bytes of files. One
+// connection pool per token. Nothing is retried here: whether something may be tried again is decided in faults.ts.
+
+import type { Api, InputFile } from "grammy";
+import type { Update } from "grammy/types";
+
+export type Settings = {
+  readonly token: string;
+  readonly apiRoot: string;
+  /** Answers grow inside one message. */
+  readonly streaming: boolean;
+  /** A message that was taken gets an eye. */
+  readonly receipts: boolean;
+  /** Where Telegram brings updates by itself; without it we ask for them. */
+  readonly webhook?: { readonly url: string; readonly secretToken?: string };
+};
+
+export type Raw = Api["raw"];
+/** The same at run time; the library's type knows fewer events. */
+export type Signal = Parameters<Raw["getMe"]>[0];
+
+export interface Bot {
+  /** Loads the library. */
+  raw(): Promise<Raw>;
+  /** Something to upload. */
+  upload(content: Uint8Array, name: string): Promise<InputFile>;
+  /** The content of a file that getFile named. Rejects when it cannot be had. */
+  download(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** How long Telegram may hold a poll back, and any call may take. */
+export const pollSeconds = 30;
+const callSeconds = 60;
+
+/** What is asked for. Everything else is left out, so it cannot fill the queue. */
+export const wantedUpdates = ["message", "edited_message", "callback_query"] as const satisfies readonly Exclude<
+  keyof Update,
+  "update_id"
+>[];
+
+/** The bot's own id is the first part of its token, so the account is known before anybody is asked. */
+export function accountOf(token: string): string {
+  return /^\d+/.exec(token)?.[0] ?? "unknown";
+}
+
+export function openBot({ token, apiRoot }: Pick<Settings, "token" | "apiRoot">): Bot {
+  const root = apiRoot.replace(/\/+$/, "");
+  let opened: Promise<{ readonly raw: Raw; readonly library: typeof import("grammy") }> | null = null;
+  const open = (): NonNullable<typeof opened> => {
+    opened ??= import("grammy").then((library) => {
+      const { raw } = new library.Api(token, { apiRoot: root, timeoutSeconds: callSeconds });
+      return { raw, library };
+    });
+    return opened;
+  };
+  return {
+    raw: async () => (await open()).raw,
+    async upload(content, name) {
+      const { library } = await open();
+      return new library.InputFile(content, name);
+    },
+    async download(path, signal) {
+      const answer = await fetch(`${root}/file/bot${token}/${path}`, { signal });
+      if (!answer.ok || answer.body === null) {
+        await answer.body?.cancel();
+        throw new Error(`Telegram answered ${answer.status}`);
+      }
+      return answer.body;
+    },
+  };
+}
+
+/** Our signals, as the library wants them. */
+export function theirs(signal: AbortSignal): Signal {
+  return signal as unknown as Signal;
+}

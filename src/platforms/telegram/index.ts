@@ -1,0 +1,166 @@
+// Telegram, as a bot. Updates are confirmed after they are stored; answers grow inside a message and are finished by an
+// edit, which may be repeated, so a kill doubles none of them. What is sent without such a draft has no key: it arrives at
+// least once.
+
+import type { Update } from "grammy/types";
+import { sentenceOf } from "../../core/fault.ts";
+import { commands } from "../../core/route.ts";
+import type { Routes } from "../../ports/http.ts";
+import type { Inlet, Pace, Platform, Receipt, Surroundings } from "../../ports/platform.ts";
+import { partsOf } from "./albums.ts";
+import { type Bot, type Settings, accountOf, openBot, theirs } from "./api.ts";
+import { faultOf } from "./faults.ts";
+import { withFiles } from "./files.ts";
+import { type Parcel, type Press, read, readParts } from "./inbound.ts";
+import { parts } from "./markup.ts";
+import { outbound } from "./outbound.ts";
+import { poll } from "./poll.ts";
+import { webhook } from "./webhook.ts";
+import type { Me } from "./words.ts";
+
+export type { Settings } from "./api.ts";
+
+export type Telegram = { readonly platform: Platform; readonly routes?: Routes };
+
+/** What Telegram's own documents say a bot may send. */
+const pace: Pace = {
+  perSecond: 30,
+  chatEveryMs: 1_000,
+  perGroupMinute: 20,
+  // Only people have positive ids.
+  isGroup: ({ chat }) => chat.startsWith("-"),
+};
+const draftEveryMs = 1_500;
+const takenMark = "👀";
+
+export function telegram(settings: Settings, around: Surroundings): Telegram {
+  const { world } = around;
+  const bot = openBot(settings);
+  const account = accountOf(settings.token);
+  const out = outbound(bot, around.blobs, () => world.now());
+  const hook = settings.webhook === undefined ? null : webhook(bot, world, { ...settings, webhook: settings.webhook });
+  /** Things that are nice to have done; when they fail, nobody waits for them. */
+  const quietly = (what: string, work: Promise<unknown>): void =>
+    void work.catch((error: unknown) => world.log("debug", `Telegram: ${what} failed`, { why: sentenceOf(error) }));
+
+  async function listen(inlet: Inlet, from: string | null, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const me = await whoAmI(bot, signal);
+    if (me === null) return;
+    quietly("registering commands", register(bot));
+    const take = (updates: readonly Update[], cursor: string | null): Promise<void> =>
+      untilAborted(takeUpdates(me, inlet, updates, cursor, signal), signal);
+    if (hook !== null) return hook.listen(inlet, (updates) => take(updates, null), signal);
+    return poll({ bot, world, inlet, take }, from, signal);
+  }
+
+  async function takeUpdates(
+    me: Me,
+    inlet: Inlet,
+    updates: readonly Update[],
+    cursor: string | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [only] = updates;
+    const found =
+      updates.length === 1 && only !== undefined ? read(only, account, me) : readParts(partsOf(updates), account, me);
+    if (found?.type === "idle") quietly("answering a button", answerPress(bot, found.press, ""));
+    if (found?.type !== "parcel") return cursor === null ? undefined : inlet.moved(cursor);
+    const message = await withFiles(bot, around.blobs, found.parcel, signal);
+    signal.throwIfAborted();
+    thank(found.parcel, await inlet.accept(message, cursor));
+  }
+
+  /** After it is stored: what the person sees of it. */
+  function thank({ message, press }: Parcel, receipt: Receipt): void {
+    if (press !== undefined) quietly("answering a button", showChoice(bot, press, receipt));
+    else if (settings.receipts && receipt === "accepted" && message.anchor !== undefined)
+      quietly("marking a message", mark(bot, message.from.chat, message.anchor));
+  }
+
+  const platform: Platform = {
+    name: "telegram",
+    account,
+    can: { keyedSend: false, draftEveryMs: settings.streaming ? draftEveryMs : null, pace, isFar: true },
+    parts,
+    listen,
+    send: out.send,
+    draft: () => undefined,
+    ...(settings.streaming ? { drafts: out.drafts } : {}),
+    typing: (to, hints) => quietly("showing that we type", out.typing(to, hints)),
+    probe: (signal) => probe(bot, signal),
+  };
+  return hook === null ? { platform } : { platform, routes: hook.routes };
+}
+
+/** Ends with the signal, whatever becomes of the work; then nobody may say that it is stored. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = Promise.withResolvers<never>();
+  const end = (): void => over.reject(new Error("the gateway stops"));
+  signal.addEventListener("abort", end, { once: true });
+  work.catch(() => undefined);
+  over.promise.catch(() => undefined);
+  if (signal.aborted) end();
+  try {
+    await Promise.race([work, over.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** Null when the signal was faster. */
+async function whoAmI(bot: Bot, signal: AbortSignal): Promise<Me | null> {
+  try {
+    const { id, username } = await (await bot.raw()).getMe(theirs(signal));
+    return { id, username };
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw faultOf(error);
+  }
+}
+
+async function register(bot: Bot): Promise<void> {
+  const raw = await bot.raw();
+  await raw.setMyCommands({
+    commands: Object.entries(commands).map(([command, description]) => ({ command, description })),
+  });
+}
+
+/** Of what was pressed only the choice stays, so that nobody presses it again. */
+async function showChoice(bot: Bot, press: Press, receipt: Receipt): Promise<void> {
+  await answerPress(bot, press.id, receipt === "ignored" ? "This is not for you to answer." : "");
+  if (receipt === "ignored") return;
+  const raw = await bot.raw();
+  const rows = [[{ text: `✓ ${press.choice}`, callback_data: "-" }]];
+  await raw.editMessageReplyMarkup({
+    chat_id: press.chat,
+    message_id: press.message,
+    reply_markup: { inline_keyboard: rows },
+  });
+}
+
+async function answerPress(bot: Bot, id: string, text: string): Promise<void> {
+  const raw = await bot.raw();
+  await raw.answerCallbackQuery({ callback_query_id: id, ...(text === "" ? {} : { text }) });
+}
+
+async function mark(bot: Bot, chat: string, message: string): Promise<void> {
+  const raw = await bot.raw();
+  const reaction = [{ type: "emoji", emoji: takenMark } as const];
+  await raw.setMessageReaction({ chat_id: chat, message_id: Number(message), reaction });
+}
+
+async function probe(bot: Bot, signal: AbortSignal): Promise<string> {
+  try {
+    const raw = await bot.raw();
+    const { username } = await raw.getMe(theirs(signal));
+    const { url, pending_update_count: waiting, last_error_message: wrong } = await raw.getWebhookInfo(theirs(signal));
+    const messages = waiting === 1 ? "1 update waits" : `${waiting} updates wait`;
+    const brought = url
+      ? `; Telegram brings updates to ${url}${wrong === undefined ? "" : `, which failed: ${wrong}`}`
+      : "";
+    return `Telegram knows this bot as @${username}; ${messages} to be fetched${brought}.`;
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
