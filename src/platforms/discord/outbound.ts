@@ -1,0 +1,98 @@
+// An item of the outbox as what Discord is asked to do. Pure.
+
+import { createHash } from "node:crypto";
+import type { Address, Hints } from "../../core/message.ts";
+import type { OutboxItem } from "../../core/outbox.ts";
+import type { APIMessage } from "discord-api-types/v10";
+import type { Sent } from "./api.ts";
+import { buttonsFor, numbered } from "./interactions.ts";
+import { asFile, rendered } from "./markup.ts";
+import { idAt, timeOf } from "./stream/cursor.ts";
+
+/** Discord knows the key of a send for "a few minutes"; within this we trust it. */
+const keyKnownMs = 120_000;
+/** How far our clock and Discord's may be apart. */
+const skewMs = 5_000;
+
+/** A file of ours beside those of the item. */
+export type Wanted = { readonly content: string; readonly answer: string | null };
+
+/** Threads are channels of their own. */
+export function channelOf({ chat, thread }: Address): string {
+  return thread ?? chat;
+}
+
+/** The same item has the same key, whoever sends it. */
+export function nonceOf(id: string): string {
+  return createHash("sha256").update(id).digest("base64url").slice(0, 25);
+}
+
+/** The words, and the whole answer as a file where it is too long for them. */
+export function wanted({ text, question }: Pick<OutboxItem, "text" | "question">): Wanted {
+  const asked = question !== undefined && buttonsFor(question) === null ? `\n\n${numbered(question.choices)}` : "";
+  const whole = `${text}${asked}`;
+  const long = asFile(whole);
+  return long === null ? { content: rendered(whole).trim(), answer: null } : { content: long.words, answer: long.file };
+}
+
+/** Nobody is called by what an agent writes. */
+const quiet = { parse: [] } as const;
+
+export function sendBody(item: OutboxItem, content: string): Sent {
+  return {
+    content,
+    nonce: nonceOf(item.id),
+    enforce_nonce: true,
+    allowed_mentions: { ...quiet, parse: [] },
+    ...replyTo(item.part === 0 ? item.hints : undefined),
+    ...componentsOf(item),
+  };
+}
+
+/** An edit says everything that is to stand there afterwards, so it may be repeated. */
+export function editBody(item: OutboxItem, content: string, files: readonly string[]): object {
+  return {
+    content,
+    allowed_mentions: quiet,
+    attachments: files.map((filename, id) => ({ id, filename })),
+    components: item.question === undefined ? [] : (buttonsFor(item.question) ?? []),
+  };
+}
+
+export function draftBody(content: string, hints: Hints): Sent {
+  return { content, allowed_mentions: { parse: [] }, ...replyTo(hints) };
+}
+
+export function fillBody(content: string): object {
+  return { content, allowed_mentions: quiet };
+}
+
+function replyTo(hints: Hints | undefined): Pick<Sent, "message_reference"> {
+  const reply = hints?.["reply"];
+  return typeof reply === "string" ? { message_reference: { message_id: reply, fail_if_not_exists: false } } : {};
+}
+
+function componentsOf({ question }: OutboxItem): Pick<Sent, "components"> {
+  const rows = question === undefined ? null : buttonsFor(question);
+  return rows === null ? {} : { components: rows as unknown as NonNullable<Sent["components"]> };
+}
+
+/** May have arrived so long ago that its key is forgotten: the channel must be looked through before it is sent again. */
+export function mustLook({ now, createdAt }: OutboxItem, at: number): boolean {
+  return now.state === "sending" && (now.doubts ?? 0) > 0 && at - createdAt > keyKnownMs;
+}
+
+/** Where to look from. */
+export function lookFrom({ createdAt }: OutboxItem): string {
+  return idAt(createdAt - skewMs);
+}
+
+/** Whether this message is that item: ours, not older than it, with the same words and as many files. */
+export function isIt(message: APIMessage, item: OutboxItem, me: string, content: string, files: number): boolean {
+  return (
+    message.author.id === me &&
+    timeOf(message.id) >= item.createdAt - skewMs &&
+    message.content.trim() === content.trim() &&
+    message.attachments.length === files
+  );
+}
