@@ -3,8 +3,8 @@
 import { toParts } from "../../core/parts.ts";
 import { type Item, dialect, layOut, write } from "../../markup/index.ts";
 
-/** An event may have 65,536 bytes with everything; the words are in it twice, and signatures need room. */
-const bytesMax = 48_000;
+/** An event may have 65,536 bytes with everything; what is easy to read is far less than that. */
+const bytesMax = 16_000;
 /** More parts than this are a book, and go as a file. */
 const partsMax = 8;
 

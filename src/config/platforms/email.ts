@@ -1,0 +1,24 @@
+// Settings of e-mail: a mailbox to read, a server to send through.
+
+import * as v from "valibot";
+import { flag, group, oneOf, secretText, text, whole } from "../kinds.ts";
+import { everyPlatform, inDoubt, orOff } from "./every.ts";
+
+const server = (port: number) => ({
+  host: text,
+  port: v.optional(whole(1, 65_535), port),
+  tls: v.optional(flag, true),
+  user: v.exactOptional(text),
+  password: v.exactOptional(secretText),
+  anyCertificate: v.optional(flag, false),
+});
+
+export const email = orOff({
+  ...everyPlatform,
+  address: v.pipe(v.string("must be text"), v.trim(), v.regex(/^[^\s@]+@[^\s@]+$/, "must be an e-mail address")),
+  name: v.optional(text, "Everturn"),
+  imap: group({ ...server(993), mailbox: v.optional(text, "INBOX") }),
+  smtp: group(server(465)),
+  verify: v.optional(oneOf("auto", "require", "off"), "auto"),
+  inDoubt,
+});
