@@ -23,7 +23,7 @@ export const notYet: readonly NotYet[] = [
 ];
 
 /** Named where somebody asks for a platform that there is not. */
-export const platformsHere: readonly string[] = ["web", "terminal", "telegram"];
+export const platformsHere: readonly string[] = ["web", "terminal", "api", "telegram", "discord", "slack"];
 
 /** Whether a key is refused whatever its value; such a key is never suggested. */
 export function isRefusedAlways(path: KeyPath): boolean {

@@ -4,7 +4,10 @@
 export const platforms = {
   web: () => import("./chat/index.ts"),
   terminal: () => import("./chat/index.ts"),
+  api: () => import("./api/index.ts"),
   telegram: () => import("./telegram/index.ts"),
+  discord: () => import("./discord/index.ts"),
+  slack: () => import("./slack/index.ts"),
 } as const;
 
 export type PlatformName = keyof typeof platforms;

@@ -2,13 +2,21 @@
 
 import * as v from "valibot";
 import { group } from "../kinds.ts";
+import { api } from "./api.ts";
+import { discord } from "./discord.ts";
 import { busy, orOff } from "./every.ts";
+import { email } from "./email.ts";
 import { matrix } from "./matrix.ts";
+import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
 
 export const platforms = group({
   web: v.optional(orOff({ busy }), {}),
   terminal: v.optional(orOff({ busy }), {}),
+  api: v.optional(api, {}),
   telegram: v.optional(telegram, false),
+  discord: v.optional(discord, false),
+  slack: v.optional(slack, false),
   matrix: v.optional(matrix, false),
+  email: v.optional(email, false),
 });

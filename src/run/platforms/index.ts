@@ -22,8 +22,12 @@ export type Around = Surroundings & { readonly archive: Archive; readonly store:
 type Loader = (platforms: Config["platforms"]) => Promise<Far> | null;
 
 const far: readonly Loader[] = [
+  ({ api }) => (api === false ? null : import("./api.ts").then(({ openApi }) => openApi(api))),
   ({ telegram }) =>
     telegram === false ? null : import("./telegram.ts").then(({ openTelegram }) => openTelegram(telegram)),
+  ({ discord }) => (discord === false ? null : import("./discord.ts").then(({ openDiscord }) => openDiscord(discord))),
+  ({ slack }) => (slack === false ? null : import("./slack.ts").then(({ openSlack }) => openSlack(slack))),
+  ({ email }) => (email === false ? null : import("./email.ts").then(({ openEmail }) => openEmail(email))),
   ({ matrix }) => (matrix === false ? null : import("./matrix.ts").then(({ openMatrix }) => openMatrix(matrix))),
 ];
 

@@ -1,0 +1,66 @@
+// The platform of programs: an OpenAI-compatible server at /v1, on the gateway's own port. As with our own clients, the
+// transcript in the store is the mailbox: a send only wakes the requests that wait, so it arrives exactly once, and a
+// request repeated under its key finds the one answer whatever died in between.
+
+import { limits } from "../../core/limits.ts";
+import { toParts } from "../../core/parts.ts";
+import type { Routes } from "../../ports/http.ts";
+import type { Platform, Surroundings } from "../../ports/platform.ts";
+import type { Reading } from "./given/answers.ts";
+import { account, apiLimits } from "./api.ts";
+import type { Key } from "./callers.ts";
+import { type Rooms, rooms } from "./given/rooms.ts";
+import type { Door, Parts } from "./routes.ts";
+
+export type ApiSettings = {
+  /** Named callers; the holder of the control token is one too, on this machine. */
+  readonly keys: readonly Key[];
+  readonly pingMs?: number;
+};
+
+export type Api = { readonly platform: Platform; readonly routes: Routes };
+
+export function api({ keys, pingMs = apiLimits.pingMs }: ApiSettings, around: Surroundings & Reading): Api {
+  const open = rooms(pingMs);
+  const door: Door = { accept: null, state: "starting" };
+  const { archive, store, blobs, world } = around;
+  const parts: Parts = { archive, store, blobs, world, keys, door, rooms: open, bodies: { bytes: 0 } };
+  const routes: Routes = {
+    prefix: "/v1",
+    auth: "own",
+    async handle(request, caller) {
+      // Loaded with the first request: a start does not pay for it.
+      const { answer } = await import("./routes.ts");
+      return answer(parts, request, caller);
+    },
+  };
+  return { platform: toPlatform(open, door), routes };
+}
+
+function toPlatform(open: Rooms, door: Door): Platform {
+  return {
+    name: "api",
+    account,
+    can: { keyedSend: true, draftEveryMs: 50 },
+    parts: (text) => toParts(text, limits.textMax),
+    async listen(inlet, _from, signal) {
+      if (!signal.aborted) {
+        door.accept = inlet.accept;
+        door.state = "starting";
+        open.open();
+        inlet.up();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      }
+      door.accept = null;
+      door.state = "stopping";
+      open.close();
+    },
+    send(item) {
+      open.wake(item.to);
+      return Promise.resolve({ type: "accepted", remoteId: item.id });
+    },
+    draft(to, text) {
+      open.draft(to, text);
+    },
+  };
+}

@@ -1,0 +1,212 @@
+// The addresses below /v1: who calls is checked first, then what is asked. A message is stored before anything of its answer
+// is given, and under the same key it is the same message.
+
+import { Fault } from "../../core/fault.ts";
+import type { Address, FileRef } from "../../core/message.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import type { Caller } from "../../ports/http.ts";
+import type { Accept } from "../../ports/platform.ts";
+import type { World } from "../../ports/world.ts";
+import { type Answer, type Reading, answers } from "./given/answers.ts";
+import { type ChatRequest, type MessagesReply, type Said, account, apiLimits } from "./api.ts";
+import { type Bodies, readBody } from "./asked/body.ts";
+import { type Key, callerOf } from "./callers.ts";
+import {
+  type Refusal,
+  invalid,
+  notFound,
+  notLetIn,
+  notServing,
+  refusalOf,
+  refuse,
+  tooMany,
+  wrongMethod,
+} from "./faults.ts";
+import { type Given, nothingGiven, readMark } from "./given/growing.ts";
+import {
+  addressOf,
+  firstText,
+  idOf,
+  inboundKey,
+  readKey,
+  readRequest,
+  readSession,
+  takeApart,
+  toInbound,
+} from "./inbound.ts";
+import { toLine } from "./outbound.ts";
+import { recognise, unnamed } from "./asked/recognise.ts";
+import type { Rooms } from "./given/rooms.ts";
+import { type Wanted, stream, whole } from "./given/serve.ts";
+
+/** Whether messages can be taken now, and if not, whether not yet or no more. */
+export type Door = { accept: Accept | null; state: "starting" | "stopping" };
+
+export type Parts = Reading & {
+  readonly keys: readonly Key[];
+  readonly rooms: Rooms;
+  readonly door: Door;
+  readonly blobs: Blobs;
+  readonly world: Pick<World, "now" | "id">;
+  readonly bodies: Bodies;
+};
+
+export async function answer(parts: Parts, request: Request, from: Caller | undefined): Promise<Response> {
+  const caller = callerOf(parts.keys, request, from);
+  if (typeof caller !== "string") return refuse(caller);
+  try {
+    return await route(parts, request, caller);
+  } catch (error) {
+    if (error instanceof Fault) return refuse(refusalOf(error));
+    throw error;
+  }
+}
+
+function route(parts: Parts, request: Request, caller: string): Response | Promise<Response> {
+  const url = new URL(request.url);
+  const path = url.pathname.split("/").slice(2);
+  const [what, first, second] = path;
+  const gets = (work: () => Response | Promise<Response>) =>
+    request.method === "GET" ? work() : refuse(wrongMethod("GET"));
+  if (what === "chat" && first === "completions") {
+    if (path.length === 2)
+      return request.method === "POST" ? post(parts, request, caller) : refuse(wrongMethod("POST"));
+    if (path.length === 3 && second !== undefined) return gets(() => again(parts, request, url, caller, second));
+  }
+  if (what === "models" && path.length <= 2) return gets(() => models(first));
+  if (what === "sessions" && path.length === 3 && first !== undefined && second === "messages")
+    return gets(() => messages(parts, url, caller, first));
+  if (what === "files" && path.length === 3 && first !== undefined && second === "content")
+    return gets(async () => (await import("./given/files.ts")).give(parts.blobs, first, url.searchParams));
+  return refuse(notFound(`There is nothing at ${url.pathname}.`));
+}
+
+async function post(parts: Parts, request: Request, caller: string): Promise<Response> {
+  const { door, rooms } = parts;
+  if (door.accept === null) return refuse(notServing(door.state));
+  if (rooms.size >= apiLimits.openMax) return refuse(tooMany("Too many requests wait for their answers. Try again."));
+  const wish = readHeaders(request.headers);
+  if ("status" in wish) return refuse(wish);
+  const body = await readBody(request, parts.bodies);
+  if (typeof body !== "string") return refuse(body);
+  const asked = readRequest(body);
+  if ("status" in asked) return refuse(asked);
+  const key = wish.key ?? `auto-${parts.world.id()}`;
+  const id = idOf(caller, key);
+  const place = await take(parts, caller, id, asked, wish.session ?? asked.user);
+  if ("status" in place) return refuse(place);
+  return give(parts, request, asked.stream, {
+    caller,
+    place,
+    wanted: {
+      head: { id, created: Math.floor(parts.world.now() / 1000), model: asked.model },
+      key,
+      includeUsage: asked.includeUsage,
+      had: wish.had,
+    },
+  });
+}
+
+type Wish = { readonly key: string | null; readonly session: string | null; readonly had: Given };
+
+function readHeaders(headers: Headers): Wish | Refusal {
+  const key = headers.get("idempotency-key");
+  if (key !== null && readKey(key) === null)
+    return invalid("`Idempotency-Key` must be 1 to 255 visible ASCII characters.", "Idempotency-Key");
+  const session = headers.get("x-everturn-session");
+  if (session !== null && readSession(session) === null)
+    return invalid("`X-Everturn-Session` must be 1 to 200 characters.", "X-Everturn-Session");
+  const mark = headers.get("last-event-id");
+  const had = mark === null ? nothingGiven : readMark(mark);
+  if (had === null) return invalid("`Last-Event-ID` must be the id of an event of this answer.", "Last-Event-ID");
+  return { key, session, had };
+}
+
+/** Stores the message, unless it is there already. Where its answer will be. */
+async function take(
+  parts: Parts,
+  caller: string,
+  id: string,
+  asked: ChatRequest,
+  named: string | null,
+): Promise<Address | Refusal> {
+  const known = await parts.store.turnBy("api", account, inboundKey(caller, id));
+  if (known !== null) return known.input.from;
+  const found = takeApart(asked.messages);
+  if ("status" in found) return found;
+  const session = named === null ? null : readSession(named);
+  if (named !== null && session === null) return invalid("`user` must be 1 to 200 characters.", "user");
+  const old = session === null ? await recognise(parts, caller, found.before, parts.rooms.isBusy) : null;
+  const place = old ?? addressOf(caller, session ?? `${unnamed}${id.slice(-16)}`);
+  const isNew = (await parts.archive.messagesBefore(place, null, 1)).length === 0;
+  const text = isNew ? firstText(found) : found.newest.text;
+  const files = await keep(parts.blobs, found.newest);
+  const { accept, state } = parts.door;
+  if (accept === null) return notServing(state);
+  const receipt = await accept(toInbound(caller, id, place, { text, files }, parts.world.now()), null);
+  if (receipt === "ignored") return notLetIn;
+  const stored = receipt === "duplicate" ? await parts.store.turnBy("api", account, inboundKey(caller, id)) : null;
+  return stored?.input.from ?? place;
+}
+
+async function keep(blobs: Blobs, { files }: Said): Promise<readonly FileRef[]> {
+  const kept: FileRef[] = [];
+  for (const { name, mime, bytes } of files) kept.push(await blobs.put(bytes, { name, mime }));
+  return kept;
+}
+
+type Asking = { readonly caller: string; readonly place: Address; readonly wanted: Wanted };
+
+function give(parts: Parts, request: Request, isStream: boolean, asking: Asking): Response | Promise<Response> {
+  const { caller, place, wanted } = asking;
+  const key = inboundKey(caller, wanted.head.id);
+  const answering: Answer = answers(parts, parts.rooms, parts.world, key, place);
+  if (isStream) return stream(wanted, answering);
+  request.signal.addEventListener("abort", () => answering.leave(), { once: true });
+  return whole(wanted, answering);
+}
+
+/** `GET /v1/chat/completions/:id?after=`: an answer goes on as a stream, whoever began it. */
+async function again(parts: Parts, request: Request, url: URL, caller: string, id: string): Promise<Response> {
+  if (parts.door.state === "stopping") return refuse(notServing("stopping"));
+  if (parts.rooms.size >= apiLimits.openMax) return refuse(tooMany("Too many requests wait for their answers."));
+  const turn = await parts.store.turnBy("api", account, inboundKey(caller, id));
+  if (turn === null) return refuse(notFound(`There is no answer ${id.slice(0, 64)} for this key.`));
+  const mark = url.searchParams.get("after") ?? request.headers.get("last-event-id") ?? "0";
+  const had = readMark(mark);
+  if (had === null) return refuse(invalid("`after` must be the id of an event of this answer, or 0.", "after"));
+  const head = { id, created: Math.floor(turn.acceptedAt / 1000), model: "everturn" };
+  const isStream = url.searchParams.get("stream") !== "false";
+  const wanted = { head, key: "", includeUsage: true, had };
+  return give(parts, request, isStream, { caller, place: turn.input.from, wanted });
+}
+
+async function messages(parts: Parts, url: URL, caller: string, given: string): Promise<Response> {
+  const session = readSession(decoded(given));
+  const after = Number(url.searchParams.get("after") ?? 0);
+  if (session === null || !Number.isSafeInteger(after) || after < 0)
+    return refuse(invalid("`after` must be the number `n` of a message, or 0.", "after"));
+  const lines = await parts.archive.messagesAfter(addressOf(caller, session), after, apiLimits.pageMax + 1);
+  const data = lines.slice(0, apiLimits.pageMax).map(toLine);
+  return json({ object: "list", data, has_more: lines.length > data.length } satisfies MessagesReply);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return "";
+    throw error;
+  }
+}
+
+const model = { id: "everturn", object: "model", created: 1_767_225_600, owned_by: "everturn" } as const;
+
+function models(id: string | undefined): Response {
+  if (id === undefined || id === "") return json({ object: "list", data: [model] });
+  return id === model.id ? json(model) : refuse(notFound(`There is no model ${id.slice(0, 64)}; use everturn.`));
+}
+
+function json(value: unknown): Response {
+  return Response.json(value, { headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" } });
+}
