@@ -20,6 +20,7 @@ import { type LedgerNews, ledger } from "./ledger.ts";
 import { links } from "./links.ts";
 import type { Parts, Settings } from "./parts.ts";
 import { pump } from "./outbox/pump.ts";
+import { veilChanges, veilPlatform } from "./outbox/veil.ts";
 import { plans } from "./plans.ts";
 import type { Counters } from "./recovery/counters.ts";
 import { starter } from "./start/start.ts";
@@ -50,18 +51,22 @@ export type GatewayOptions = {
 };
 
 function partsOf(options: GatewayOptions, happened: Events, closing: AbortSignal, news: LedgerNews): Parts {
-  const { store, world, settings, boot, agent, platforms } = options;
+  const { store, world, settings, boot, agent, platforms, hide = (text) => text } = options;
+  const clean: Pick<Store, "commit" | "beat"> = {
+    commit: (changes, by) => store.commit(veilChanges(changes, hide), by),
+    beat: (by, at) => store.beat(by, at),
+  };
   return {
     boot: boot.id,
     store,
     archive: store,
-    ledger: ledger(store, world, boot.id, news),
+    ledger: ledger(clean, world, boot.id, news),
     world,
     agent,
-    platforms,
+    platforms: platforms.map((platform) => veilPlatform(platform, hide)),
     settings,
     events: happened,
-    hide: options.hide ?? ((text) => text),
+    hide,
     closing,
     broken: news.onBroken,
   };

@@ -27,7 +27,7 @@ export type LedgerNews = {
   readonly onBroken: (error: unknown) => void;
 };
 
-export function ledger(store: Store, world: World, boot: BootId, news: LedgerNews): Ledger {
+export function ledger(store: Pick<Store, "commit" | "beat">, world: World, boot: BootId, news: LedgerNews): Ledger {
   const closing = new AbortController();
   let why: string | null = null;
 

@@ -76,7 +76,12 @@ function hidden(step: Given, hide: Hide): Given {
     case "compacted":
       return { ...step, summary: hide(step.summary) };
     case "asked":
-      return { ...step, text: hide(step.text), ...(step.what === undefined ? {} : { what: hide(step.what) }) };
+      return {
+        ...step,
+        text: hide(step.text),
+        choices: step.choices.map(hide),
+        ...(step.what === undefined ? {} : { what: hide(step.what) }),
+      };
     case "said":
       return { ...step, text: hide(step.text) };
   }
