@@ -94,16 +94,18 @@ function topicHints({ platform, chat, thread }: Address, anchor: string | undefi
   };
 }
 
-type WithHome = {
-  readonly home: { readonly account: string; readonly chat: string; readonly thread?: string } | null;
-  readonly restartNotices: boolean;
-};
+export type Home = { readonly account: string; readonly chat: string; readonly thread?: string };
+export type WithHome = { readonly home: Home | null; readonly restartNotices: boolean };
 
-/** The homes that want to hear of stops and starts. */
-export function homesOf(platforms: Readonly<Record<string, WithHome>>): readonly Address[] {
-  return Object.entries(platforms).flatMap(([platform, { home, restartNotices }]) =>
-    home === null || !restartNotices ? [] : [{ platform, ...home }],
-  );
+/** The homes that want to hear of stops and starts; one that was chosen in a chat wins over the configured one. */
+export function homesOf(
+  platforms: Readonly<Record<string, WithHome>>,
+  chosen: Readonly<Record<string, Home>> = {},
+): readonly Address[] {
+  return Object.entries(platforms).flatMap(([platform, { home: configured, restartNotices }]) => {
+    const home = chosen[platform] ?? configured;
+    return home === null || !restartNotices ? [] : [{ platform, ...home }];
+  });
 }
 
 /** For the homes, after a restart that nobody asked for in a chat. `restart` names it, so that it is said once. */

@@ -15,7 +15,9 @@ export const commands = {
   retry: "answer your last message again",
   undo: "take the last exchange out of my memory",
   model: "which model answers here; /model with a name chooses another",
-  restart: "restart the gateway; what is unfinished goes on afterwards",
+  restart: "restart the gateway; what is unfinished goes on afterwards (admins)",
+  sethome: "tell here what the gateway itself has to say; /sethome off takes it back (admins)",
+  pair: "who waits to be let in; /pair approve with a code, /pair revoke with a name or id (admins)",
   whoami: "how I know you",
 } as const;
 export type CommandName = keyof typeof commands;
@@ -99,11 +101,6 @@ export type Decided = {
 
 function answerTo({ turn, question }: OpenQuestion, choice: string | null): Route & { readonly type: "answer" } {
   return { type: "answer", turn, question, choice };
-}
-
-/** Whether somebody may restart the gateway; "*" is everybody. */
-export function mayRestart(sender: string, admins: readonly string[]): boolean {
-  return admins.includes("*") || admins.includes(sender);
 }
 
 /** Typed answers may be the words of a choice in any case, or its number; anything else is the user's own words. */

@@ -2,7 +2,8 @@
 // facts that exist in it. `advanceTurn` is the only way from one state to the next.
 
 import { Bug, type BootId, type Instant, type SessionId, type TurnId } from "./ids.ts";
-import type { Inbound } from "./message.ts";
+import { type Body, type Inbound, formatAddress } from "./message.ts";
+import { readCommand } from "./route.ts";
 
 export type TurnState =
   | { readonly state: "queued" }
@@ -72,6 +73,20 @@ export function advanceTurn(turn: Turn, event: TurnEvent): Turn {
   }
   throw new Bug(`turn ${turn.id} is ${from} and cannot be ${event.type}`);
 }
+
+/**
+ * What a turn answers once its user wrote it anew; null when nothing changes: it has begun, somebody else wrote it, or one
+ * of the two is a command, which is never taken back or given by an edit.
+ */
+export function reworded({ input, attempt, now }: Turn, edit: Inbound): (Inbound & { readonly body: Words }) | null {
+  if (now.state !== "queued" || attempt > 0) return null;
+  if (input.sender !== edit.sender || formatAddress(input.from) !== formatAddress(edit.from)) return null;
+  if (input.body.kind !== "text" || edit.body.kind !== "text") return null;
+  if (readCommand(input.body) !== null || readCommand(edit.body) !== null) return null;
+  return { ...input, body: edit.body };
+}
+
+type Words = Body & { readonly kind: "text" };
 
 /** The same turn as a row that does not exist yet: what several steps before the first commit add up to. */
 export function asNew(turn: Turn): Turn {

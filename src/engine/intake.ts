@@ -5,10 +5,15 @@ import type { Change } from "../core/change.ts";
 import { Fault } from "../core/fault.ts";
 import { Bug } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import type { Address, Inbound } from "../core/message.ts";
+import { type Address, type Inbound, formatAddress } from "../core/message.ts";
 import { type Timer, toInbound } from "../core/timer.ts";
-import type { Plan } from "./accepting.ts";
+import type { Paired } from "../core/access/pairing.ts";
 import type { Receipt } from "../ports/platform.ts";
+import { admit } from "./access/gate.ts";
+import type { Guesses } from "./access/guesses.ts";
+import type { Decision } from "./access/letting.ts";
+import { type Heard, requests } from "./access/requests.ts";
+import type { Plan } from "./accepting.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Door } from "./links.ts";
 import type { Parts } from "./parts.ts";
@@ -16,13 +21,17 @@ import type { Plans } from "./plans.ts";
 
 export type Accepted = "accepted" | "duplicate";
 
+/** What a platform hands over goes through `of`, which asks who may speak; the rest is trusted. */
 export interface Intake extends Door {
-  accept(inbound: Inbound, cursor: string | null): Promise<Receipt>;
+  accept(inbound: Inbound, cursor: string | null): Promise<Accepted>;
   /** Runs a message again, as a new turn, whatever it was the first time. */
   again(inbound: Inbound): Promise<void>;
   fire(timer: Timer): Promise<void>;
   /** One message out, through the outbox. */
   post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;
+  /** Somebody is let in, and hears of it in the same commit. Rejects with a Fault when the decision is another. */
+  letIn(decide: () => Promise<Decision>): Promise<Paired>;
+  readonly guesses: Guesses;
 }
 
 /** A plan meets a conflict only when the turn it touches moved at that moment. */
@@ -30,6 +39,7 @@ const conflictsMax = 10;
 
 export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
   const { store, world, ledger } = parts;
+  const strangers = requests(parts);
   let inFlight = 0;
 
   /** Commits a plan, made anew when the world moved between reading and writing. */
@@ -78,24 +88,75 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     }
   }
 
+  /** Who may speak is asked first: what others sent is not looked at any further. */
+  async function judge(inbound: Inbound, cursor: string | null): Promise<Receipt> {
+    const admitted = await admit(parts, inbound);
+    switch (admitted.type) {
+      case "speak":
+        return accept(inbound, cursor, admitted.changes);
+      case "pair":
+        return strangers.hear(inbound, (decide) => acceptStranger(inbound, cursor, decide));
+      case "ignore":
+        return ignore(inbound, cursor, admitted.why);
+    }
+  }
+
+  async function acceptStranger(
+    inbound: Inbound,
+    cursor: string | null,
+    decide: () => Promise<Heard>,
+  ): Promise<Receipt> {
+    const first = await decide();
+    if ("ignored" in first) return ignore(inbound, cursor, first.ignored);
+    const result = await commitFor(inbound, cursor, [], async (lane) => {
+      const told = await decide();
+      if ("ignored" in told) return plans.nothing(inbound, inbound.key);
+      const { text, shown, changes } = told;
+      const plan = plans.post(lane, inbound, text, { answered: inbound, shown });
+      return { ...plan, changes: [...plan.changes, ...changes] };
+    });
+    const { from, sender } = inbound;
+    if (result === "accepted")
+      world.log("info", `a stranger waits to be let in; \`everturn pair\` tells who`, {
+        at: formatAddress(from),
+        sender,
+      });
+    return result;
+  }
+
+  /** Only the platform's place in its stream moves. */
+  async function ignore(inbound: Inbound, cursor: string | null, why: string): Promise<Receipt> {
+    const moved = movedTo(inbound, cursor);
+    if (moved.length > 0) await ledger.commit(moved);
+    const at = formatAddress(inbound.from);
+    world.log("debug", `a message was ignored: ${why}`, { at, sender: inbound.sender });
+    return "ignored";
+  }
+
+  async function accept(inbound: Inbound, cursor: string | null, more: readonly Change[] = []): Promise<Accepted> {
+    refuseUnusable(inbound);
+    return commitFor(inbound, cursor, more, (lane) => plans.inbound(lane, inbound));
+  }
+
+  async function commitFor(
+    inbound: Inbound,
+    cursor: string | null,
+    more: readonly Change[],
+    make: (lane: Lane) => Promise<Plan>,
+  ): Promise<Accepted> {
+    const moved = movedTo(inbound, cursor);
+    const result = await commitPlan(() => lanes.enter(inbound.from), [...more, ...moved], make);
+    // The message is known, its place in the platform's stream may not be.
+    if (result === "duplicate" && cursor !== null) await ledger.commit(moved);
+    return result;
+  }
+
   const self: Intake = {
     of: ({ name, account }) => ({
-      accept: self.accept,
+      accept: judge,
       moved: async (cursor) => void (await ledger.commit([{ put: "cursor", platform: name, account, value: cursor }])),
     }),
-    async accept(inbound, cursor) {
-      refuseUnusable(inbound);
-      const { platform, account } = inbound.from;
-      const moved: Change[] = cursor === null ? [] : [{ put: "cursor", platform, account, value: cursor }];
-      const result = await commitPlan(
-        () => lanes.enter(inbound.from),
-        moved,
-        (lane) => plans.inbound(lane, inbound),
-      );
-      // The message is known, its place in the platform's stream may not be.
-      if (result === "duplicate" && cursor !== null) await ledger.commit(moved);
-      return result;
-    },
+    accept: (inbound, cursor) => accept(inbound, cursor),
     async again(inbound) {
       await commitPlan(
         () => lanes.enter(inbound.from),
@@ -137,8 +198,39 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       );
       return result === "accepted" ? "posted" : "duplicate";
     },
+    async letIn(decide) {
+      const first = await decided(decide);
+      await commitPlan(
+        () => lanes.enter(first.welcome.to.from),
+        [],
+        async (lane) => {
+          const { changes, welcome } = await decided(decide);
+          const plan = plans.post(lane, welcome.to, welcome.text);
+          return { ...plan, changes: [...plan.changes, ...changes] };
+        },
+      );
+      return first.paired;
+    },
+    guesses: plans.guesses,
   };
+
+  /** What a refusal counts is kept in any case. */
+  async function decided(decide: () => Promise<Decision>) {
+    const done = await decide();
+    if (done.type === "refused") {
+      if (done.changes.length > 0) await ledger.commit(done.changes);
+      throw new Fault(done.code, done.why);
+    }
+    const { welcome } = done;
+    if (welcome === null) throw new Bug("nobody is let in by this");
+    return { ...done, welcome };
+  }
+
   return self;
+}
+
+function movedTo({ from: { platform, account } }: Inbound, cursor: string | null): readonly Change[] {
+  return cursor === null ? [] : [{ put: "cursor", platform, account, value: cursor }];
 }
 
 function refuseUnusable({ body, key }: Inbound): void {

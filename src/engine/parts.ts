@@ -1,5 +1,6 @@
 // What every moving part of the engine is given. Nothing in the engine reaches for anything else.
 
+import type { AccessRules } from "../core/access/access.ts";
 import type { Hide } from "../core/hide.ts";
 import type { BootId } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
@@ -20,8 +21,10 @@ export type PlatformSettings = {
   readonly home: { readonly account: string; readonly chat: string; readonly thread?: string } | null;
   /** Whether people there are told of stops and restarts. */
   readonly restartNotices: boolean;
-  /** Senders who may restart the gateway; "*" is everybody. */
+  /** Senders who may command the gateway itself, by id or name; "*" is everybody who may speak. */
   readonly admins: readonly string[];
+  /** Who may speak; null where whoever gets in may, as at our own clients. */
+  readonly access: AccessRules | null;
 };
 
 export type RecoverySettings = {
@@ -47,6 +50,7 @@ export const defaultPlatformSettings: PlatformSettings = {
   home: null,
   restartNotices: true,
   admins: [],
+  access: null,
 };
 
 export type Parts = {

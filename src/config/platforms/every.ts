@@ -31,6 +31,7 @@ export const everyPlatform = {
   admins: v.optional(people, []),
   groups: v.optional(groups, "mention"),
   chats: v.optional(v.record(text, chatRules, "must be a group of chats by their ids"), {}),
+  pairing: v.optional(flag, true),
   home: v.exactOptional(group({ chat: id("must be the id of a chat"), thread: v.exactOptional(id("must be an id")) })),
   busy,
   restartNotices: v.optional(flag, true),

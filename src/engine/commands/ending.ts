@@ -6,6 +6,8 @@ import type { Instant, SessionId } from "../../core/ids.ts";
 import { type Session, newSession } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
+import { draftOf, forgetDraft } from "../outbox/drafts.ts";
+import { removeDraft } from "../outbox/previews.ts";
 import type { Parts } from "../parts.ts";
 import { type Left, type Owned, leftBy } from "../turns/calls/left.ts";
 import { Interruption } from "../turns/interruption.ts";
@@ -92,6 +94,7 @@ export async function cancelled(parts: Parts, { turn, session }: Owned, why: str
   const changes: Change[] = [
     { put: "turn", turn: ended },
     { drop: "strikes", key: session.key },
+    ...forgetDraft(parts, session.address, turn.id),
   ];
   if (turn.now.state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
   if (session.resume !== null && (state === "running" || state === "parked")) {
@@ -99,7 +102,15 @@ export async function cancelled(parts: Parts, { turn, session }: Owned, why: str
   }
   if (state === "running") return { changes, drop: nothing };
   const left = await leftBy(parts, { turn, session }, why, at);
-  return { changes: [...changes, ...left.changes], drop: left.drop };
+  const shown = await draftOf(parts, session.address, turn.id);
+  return {
+    changes: [...changes, ...left.changes],
+    drop() {
+      left.drop();
+      // What was shown of it is half an answer.
+      if (shown !== null) void removeDraft(parts, session.address, shown);
+    },
+  };
 }
 
 /** What was asked before is still answered; the next message meets an empty memory. */

@@ -6,12 +6,14 @@ import type { Instant } from "../../core/ids.ts";
 import { type Inbound, formatAddress } from "../../core/message.ts";
 import { type Route, commands } from "../../core/route.ts";
 import { troubleText } from "../../core/running/patience.ts";
+import { isAdminHere } from "../access/gate.ts";
 import { lookUp } from "../asked/fate.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
 import { activityAt, askedTexts, listed } from "./beside.ts";
 import { startOver, stop, workingAt } from "./ending.ts";
 import { undo } from "./exchange.ts";
+import { setHome } from "./home.ts";
 import { chooseModel } from "./model.ts";
 import { type Obeyed, only } from "./obeyed.ts";
 
@@ -71,12 +73,18 @@ async function obeyKnown(
       return only("Nothing waits to be allowed here.");
     case "restart":
       // Whoever may restart has a turn that waits for the next start, and is answered by it.
-      return only(refusedRestart(inbound));
+      return only(refusedText("restart the gateway", inbound));
+    case "pair":
+      // Whoever may let people in has done it by now.
+      return only(refusedText("let people in", inbound));
+    case "sethome":
+      if (!(await isAdminHere(parts, inbound))) return only(refusedText("choose its home", inbound));
+      return setHome(parts, inbound, rest);
   }
 }
 
-function refusedRestart({ sender, from }: Inbound): string {
-  return `Only those named as admins of ${from.platform} may restart the gateway, and ${sender} is not among them. Ask whoever runs it.`;
+function refusedText(what: string, { sender, from }: Inbound): string {
+  return `Only those named as admins of ${from.platform} may ${what}, and ${sender} is not among them. Ask whoever runs it.`;
 }
 
 function helpText(): string {

@@ -64,7 +64,9 @@ export function platformSettings(
     const account = accounts[name];
     const home = own.home === undefined || account === undefined ? null : { account, ...own.home };
     const inDoubt = "inDoubt" in own ? own.inDoubt : "resend";
-    settings[name] = { busy, inDoubt, home, restartNotices: own.restartNotices, admins: own.admins };
+    const { admins, restartNotices, allow = [], groups, chats, pairing } = own;
+    const access = { allow, groups, chats, pairing };
+    settings[name] = { busy, inDoubt, home, restartNotices, admins, access };
   }
   return settings;
 }

@@ -86,7 +86,7 @@ const table = {
   ],
   wording: [
     "UPDATE messages INDEXED BY messages_session SET text = ?, files = ? WHERE session = ? AND key = ? AND role = 'user'",
-    "one",
+    "anything",
   ],
   pairing: [
     "INSERT INTO pairings(id, platform, account, sender, name, digest, asked_at, expires_at, told_at, denied, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

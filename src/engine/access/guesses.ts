@@ -1,0 +1,45 @@
+// Who tries codes: each wrong one counts, in memory at once, so that many at the same time count as many, and in the store,
+// so that a restart forgives none.
+
+import {
+  type Pairing,
+  type Tries,
+  afterWrongCode,
+  closedForMs,
+  pairingOf,
+  readCode,
+  readTries,
+} from "../../core/access/pairing.ts";
+import type { Change } from "../../core/change.ts";
+import type { Parts } from "../parts.ts";
+
+export type Guessed =
+  | { readonly type: "right"; readonly pairing: Pairing }
+  | { readonly type: "wrong"; readonly changes: readonly Change[] }
+  /** No code is looked at for so long. */
+  | { readonly type: "closed"; readonly ms: number };
+
+export interface Guesses {
+  /** `known`: the requests that it may be for. */
+  guess(typed: string, known: readonly Pairing[]): Promise<Guessed>;
+}
+
+const factName = "pairing-tries";
+
+export function guesses({ store, world }: Parts): Guesses {
+  let tries: Tries | null = null;
+  return {
+    async guess(typed, known) {
+      const stored = tries ?? readTries(await store.fact(factName));
+      tries ??= stored;
+      const at = world.now();
+      const ms = closedForMs(tries, at);
+      if (ms > 0) return { type: "closed", ms };
+      const code = readCode(typed);
+      const pairing = code === null ? null : pairingOf(code, known, at);
+      if (pairing !== null) return { type: "right", pairing };
+      tries = afterWrongCode(tries, at);
+      return { type: "wrong", changes: [{ put: "fact", name: factName, value: JSON.stringify(tries) }] };
+    },
+  };
+}
