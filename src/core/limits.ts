@@ -30,6 +30,14 @@ export const limits = {
   sendMs: 60_000,
   /** Sends at the same time on one platform account. */
   sendsMax: 64,
+  /** A request about a preview is given up after this. */
+  previewMs: 10_000,
+  /** How long the end of a turn waits to learn which message its preview stands in. */
+  draftWaitMs: 1_000,
+  /** How often it is tried to take away a preview that nobody finishes. */
+  removalsMax: 3,
+  /** It is shown this often that an answer is on its way. */
+  typingEveryMs: 4_000,
   /** How often a text that may have arrived is sent again where the platform takes no key. */
   doubtfulSendsMax: 2,
   /** First and longest pause between two attempts to send. */

@@ -159,9 +159,26 @@ table(
     { name: "no key: the policy says resend", keyedSend: false, policy: "resend", doubts: 1, gives: "resend" },
     { name: "no key, the last resend", keyedSend: false, policy: "resend", doubts: often, gives: "resend" },
     { name: "no key, in doubt too often", keyedSend: false, policy: "resend", doubts: often + 1, gives: "hold" },
+    {
+      name: "no key, but an edit",
+      keyedSend: false,
+      policy: "hold",
+      doubts: 1_000,
+      gives: "resend",
+      more: { edits: "m" },
+    },
+    {
+      name: "no key, and an edit with files beside it",
+      keyedSend: false,
+      policy: "hold",
+      doubts: 1,
+      gives: "hold",
+      more: { edits: "m", files: [{ name: "a", mime: "b", blob: "c", bytes: 1 }] },
+    },
   ] as const,
-  ({ keyedSend, policy, doubts, gives }) => {
-    assert.equal(decideInDoubt({ keyedSend }, policy, doubts), gives);
+  ({ keyedSend, policy, doubts, gives, ...rest }) => {
+    const more = "more" in rest ? rest.more : {};
+    assert.equal(decideInDoubt(anItem("i1", more), { keyedSend }, policy, doubts), gives);
   },
 );
 

@@ -43,7 +43,8 @@ export type OutboxItem = {
 /** All a platform may answer. Vendor errors end here. */
 export type SendResult =
   | { readonly type: "accepted"; readonly remoteId: string }
-  | { readonly type: "retry"; readonly afterMs: number; readonly why: string }
+  /** It surely did not arrive. `all`: the whole account rests that long, not only this chat. */
+  | { readonly type: "retry"; readonly afterMs: number; readonly why: string; readonly all?: true }
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "unknown"; readonly why: string };
 
@@ -119,15 +120,18 @@ export function retryPauseMs(attempts: number, chance: number): number {
 export type InDoubtPolicy = "resend" | "hold";
 
 /**
- * What becomes of an item that may have arrived. Under a key a repeat is harmless; elsewhere the user's policy decides,
- * and a platform that keeps failing to answer does not get the same text for ever.
+ * What becomes of an item that may have arrived. Under a key a repeat is harmless, and so is writing the same words into
+ * the same message; elsewhere the user's policy decides, and a platform that keeps failing to answer does not get the
+ * same text for ever.
  */
 export function decideInDoubt(
+  item: Pick<OutboxItem, "edits" | "files">,
   can: { readonly keyedSend: boolean },
   policy: InDoubtPolicy,
   doubts: number,
 ): InDoubtPolicy {
-  if (can.keyedSend) return "resend";
+  // Files are sent beside the edit, and would be again.
+  if (can.keyedSend || (item.edits !== undefined && item.files.length === 0)) return "resend";
   return doubts <= limits.doubtfulSendsMax ? policy : "hold";
 }
 

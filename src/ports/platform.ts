@@ -23,6 +23,8 @@ export type Pace = {
   readonly chatEveryMs: number;
   /** In a chat of several people. */
   readonly perGroupMinute?: number;
+  /** Which chats those are; without it, none. */
+  readonly isGroup?: (to: Address) => boolean;
 };
 
 /** `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. */

@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "turn end and reply in two commits",
     file: "src/engine/turns/saying.ts",
-    find: "await book.move(event, entries, [...written.changes, ...more]);",
+    find: "await book.move(event, entries, [...written.changes, ...shown, ...more]);",
     replace: "await book.move(event, entries, more); await parts.ledger.keep(written.changes);",
   },
   {
@@ -67,8 +67,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "later reply overtakes a retry",
     file: "src/engine/outbox/pump.ts",
-    find: "const leave = lines.has(session) || !isOpen ? null : all.take(to);",
-    replace: "const leave = !isOpen ? null : all.take(to);",
+    find: "const isBusy = lines.has(session) || (edits",
+    replace: "const isBusy = (edits",
   },
   {
     name: "finished tool forgotten",
@@ -282,8 +282,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a turn that is cancelled while it rests says nothing of its calls",
     file: "src/engine/commands/ending.ts",
-    find: "return { changes: [...changes, ...left.changes], drop: left.drop };",
-    replace: "return { changes, drop: left.drop };",
+    find: "changes: [...changes, ...left.changes],",
+    replace: "changes,",
     by: "turns/stopped",
   },
   {

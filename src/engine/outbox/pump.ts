@@ -8,7 +8,8 @@ import type { Address } from "../../core/message.ts";
 import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../../core/outbox.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
-import { type Seat, seats } from "./seats.ts";
+import { type Seat, gate } from "./pace.ts";
+import { type Previews, previews } from "./previews.ts";
 
 /** The outbox of one session, kept for whoever writes to it. */
 export type Slot = {
@@ -19,9 +20,11 @@ export type Slot = {
 };
 
 export interface Outlet {
-  reserve(session: SessionId, to: Address): Slot;
+  /** `edits`: the message that the first item finishes. */
+  reserve(session: SessionId, to: Address, edits?: string | null): Slot;
   /** Items of this session wait in the store, or one of them is due earlier than it was. */
   poke(session: SessionId): void;
+  readonly previews: Previews;
 }
 
 export interface Pump extends Outlet {
@@ -34,14 +37,15 @@ export interface Pump extends Outlet {
 type Line = { more: boolean; nap: AbortController | null };
 
 /** An item stored as being sent, with the seat it is sent from. */
-type Taken = { readonly item: OutboxItem; readonly leave: Seat };
+type Taken = { readonly item: OutboxItem; readonly seat: Seat };
 
 export function pump(parts: Parts): Pump {
   const { store, world, ledger, boot, events } = parts;
   const lines = new Map<SessionId, Line>();
   const sends = new Set<Promise<unknown>>();
-  const all = seats();
   const closing = new AbortController();
+  const all = gate(parts, closing.signal);
+  const growing = previews(parts, all, () => isOpen);
   let isOpen = false;
 
   function tell(item: OutboxItem): void {
@@ -65,18 +69,21 @@ export function pump(parts: Parts): Pump {
     lines.delete(session);
   }
 
-  /** Waits until the item is due and has a seat, then stores that it is being sent; null when it must be looked up again. */
+  /** Waits until the item may go, then stores that it is being sent; null when it must be looked up again. */
   async function take(item: OutboxItem, line: Line): Promise<Taken | null> {
     if (item.now.state !== "pending") throw new Bug(`item ${item.id} is ${item.now.state}, not pending`);
     if (item.now.dueAt > world.now()) {
       await rest(line, item.now.dueAt);
       return null;
     }
-    const leave = await all.wait(item.to);
+    // What is still being written into the message would overwrite its end.
+    if (item.edits !== undefined) await growing.busy(item.to, item.edits);
+    const seat = await all.wait(item.to);
+    if (seat === null) return null;
     const sending = advanceItem(item, { type: "taken", boot });
     const result = isOpen ? await ledger.keep([{ put: "item", item: sending }]) : "conflict";
-    if (result === "committed") return { item: sending, leave };
-    leave();
+    if (result === "committed") return { item: sending, seat };
+    seat.leave();
     await rest(line, later(world.now(), limits.storeRetryMinMs));
     return null;
   }
@@ -88,11 +95,14 @@ export function pump(parts: Parts): Pump {
     line.nap = null;
   }
 
-  async function sendAndSettle({ item, leave }: Taken): Promise<void> {
+  async function sendAndSettle({ item, seat }: Taken): Promise<void> {
     try {
-      await settle(item, await send(item));
+      seat.begin();
+      const result = await send(item);
+      if (platformOf(parts, item.to) !== null) all.told(item.to, result);
+      await settle(item, result);
     } finally {
-      leave();
+      seat.leave();
     }
   }
 
@@ -132,7 +142,7 @@ export function pump(parts: Parts): Pump {
     if (answered.now.state === "in-doubt") {
       const { attempts, doubts = 0 } = answered.now;
       const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-      if (decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, doubts) === "resend") {
+      if (decideInDoubt(item, can, settingsOf(parts, item.to.platform).inDoubt, doubts) === "resend") {
         const dueAt = later(at, retryPauseMs(attempts, world.chance()));
         answered = { ...advanceItem(answered, { type: "resent", at: dueAt }), version: item.version + 1 };
       }
@@ -160,17 +170,19 @@ export function pump(parts: Parts): Pump {
   }
 
   return {
-    reserve(session, to) {
-      const leave = lines.has(session) || !isOpen ? null : all.take(to);
-      if (leave === null) return { free: false, send: () => poke(session) };
+    previews: growing,
+    reserve(session, to, edits = null) {
+      const isBusy = lines.has(session) || (edits !== null && growing.busy(to, edits) !== null);
+      const seat = isBusy || !isOpen ? null : all.take(to);
+      if (seat === null) return { free: false, send: () => poke(session) };
       const line: Line = { more: false, nap: null };
       lines.set(session, line);
       return {
         free: true,
         send(item, more) {
           line.more ||= more;
-          if (item === null) leave();
-          start(session, line, item === null ? null : { item, leave });
+          if (item === null) seat.leave();
+          start(session, line, item === null ? null : { item, seat });
         },
       };
     },
@@ -182,7 +194,7 @@ export function pump(parts: Parts): Pump {
     async close() {
       isOpen = false;
       closing.abort(over);
-      await Promise.allSettled(sends);
+      await Promise.allSettled([...sends, growing.settled()]);
     },
   };
 }

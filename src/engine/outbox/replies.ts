@@ -18,6 +18,8 @@ export type Reply = {
   readonly question?: Question;
   /** Go with the last part. */
   readonly files?: readonly FileRef[];
+  /** The message of the platform that the first part finishes. */
+  readonly edits?: string | null;
   /** What the platform gets back with every part. */
   readonly hints?: Hints;
   readonly at: Instant;
@@ -34,7 +36,7 @@ export type Written = {
 export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
   const { session, turn, role, text, at } = reply;
   const question = reply.question === undefined ? {} : { question: reply.question };
-  const { hints = {}, files = [] } = reply;
+  const { hints = {}, files = [], edits = null } = reply;
   const items = reply.parts.map((part, i): OutboxItem => {
     const last = i === reply.parts.length - 1;
     return {
@@ -47,6 +49,7 @@ export function writeReply(reply: Reply, takeFirst: BootId | null): Written {
       files: last ? files : [],
       ...(last ? question : {}),
       ...(Object.keys(hints).length === 0 ? {} : { hints }),
+      ...(i === 0 && edits !== null ? { edits } : {}),
       createdAt: at,
       version: 1,
       now: { state: "pending", dueAt: at, attempts: 0 },

@@ -13,6 +13,7 @@ import type { Session } from "../../core/session.ts";
 import type { Turn } from "../../core/turn.ts";
 import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
 import { type Parts, platformOf, settingsOf, toolNamed } from "../parts.ts";
+import { draftOf, forgetDraft } from "../outbox/drafts.ts";
 import { writeReply } from "../outbox/replies.ts";
 import { leftBy } from "../turns/calls/left.ts";
 import { recentlyActive, suspensions } from "./suspend.ts";
@@ -95,7 +96,7 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
   for (const [i, verdict] of turns.entries()) {
     const [session, before] = [sessions.get(verdict.turn.id), held[i]];
     if (session === undefined || before === undefined) throw new Bug("a verdict without its turn");
-    changes.push(...verdictChanges(parts, session, before, verdict));
+    changes.push(...(await verdictChanges(parts, session, before, verdict)));
     if (verdict.type !== "convicted") continue;
     const left = await leftBy(parts, { turn: verdict.turn, session }, "the turn was given up", world.now());
     changes.push(...left.changes);
@@ -107,7 +108,12 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
   return { changes: [...changes, ...ends.changes], suspended: ends.count, hold, drop };
 }
 
-function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdict: TurnVerdict): readonly Change[] {
+async function verdictChanges(
+  parts: Parts,
+  session: Session,
+  before: HeldTurn,
+  verdict: TurnVerdict,
+): Promise<readonly Change[]> {
   const { type, turn, strikes } = verdict;
   if (type === "suspended") return [];
   const changes: Change[] = [{ put: "turn", turn }];
@@ -117,7 +123,7 @@ function verdictChanges(parts: Parts, session: Session, before: HeldTurn, verdic
       session: session.id,
       deaths: strikes,
     });
-    changes.push({ drop: "strikes", key: session.key }, ...sorry(parts, session, turn.id));
+    changes.push({ drop: "strikes", key: session.key }, ...(await sorry(parts, session, turn.id)));
     if (session.resume !== null) changes.push({ put: "resume", session: session.id, resume: null });
     return changes;
   }
@@ -151,8 +157,8 @@ async function gotSomething({ store }: Parts, turn: TurnId): Promise<boolean> {
   return false;
 }
 
-/** The answer of a turn that was given up. */
-function sorry(parts: Parts, session: Session, turn: TurnId): readonly Change[] {
+/** The answer of a turn that was given up; it takes the place of what was shown of it. */
+async function sorry(parts: Parts, session: Session, turn: TurnId): Promise<readonly Change[]> {
   const text =
     "I had to give this up: the gateway broke down three times while working on it. The rest of our conversation is not affected; please try it in another way.";
   const at = parts.world.now();
@@ -164,9 +170,10 @@ function sorry(parts: Parts, session: Session, turn: TurnId): readonly Change[] 
     role: "assistant",
     text,
     parts: [text],
+    edits: await draftOf(parts, session.address, turn),
     at,
   } as const;
-  return writeReply(reply, null).changes;
+  return [...writeReply(reply, null).changes, ...forgetDraft(parts, session.address, turn)];
 }
 
 /** This start is what the turn asked for. */
@@ -185,7 +192,7 @@ async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonl
     for (const item of await parts.store.heldItems(boot.id)) {
       const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
       const doubts = (item.now.state === "sending" ? (item.now.doubts ?? 0) : 0) + 1;
-      const doubt = decideInDoubt(can, settingsOf(parts, item.to.platform).inDoubt, doubts);
+      const doubt = decideInDoubt(item, can, settingsOf(parts, item.to.platform).inDoubt, doubts);
       changes.push({ put: "item", item: decideItem(item, doubt, parts.world.now()) });
     }
   }

@@ -7,6 +7,7 @@ import { limits } from "../../core/limits.ts";
 import type { Boot, SuspendCause, TurnVerdict } from "../../core/recovery.ts";
 import { type Session, followerOf } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
+import { draftOf, forgetDraft } from "../outbox/drafts.ts";
 import { writeReply } from "../outbox/replies.ts";
 import type { Parts } from "../parts.ts";
 import { leftBy } from "../turns/calls/left.ts";
@@ -99,9 +100,9 @@ async function suspension(
   const changes: Change[] = [
     { put: "standing", session: session.id, standing: "suspended" },
     { drop: "strikes", key: session.key },
-    ...interrupted.flatMap((turn) => givenUp(parts, session, turn, cause)),
   ];
   for (const turn of interrupted) {
+    changes.push(...(await givenUp(parts, session, turn, cause)));
     const left = await leftBy(parts, { turn, session }, "the turn was given up", world.now());
     changes.push(...left.changes);
     drops.push(left.drop);
@@ -111,15 +112,17 @@ async function suspension(
   return changes;
 }
 
-/** The end of an interrupted turn, with its answer. */
-function givenUp(parts: Parts, session: Session, turn: Turn, cause: SuspendCause): readonly Change[] {
+/** The end of an interrupted turn, with its answer in the place of what was shown of it. */
+async function givenUp(parts: Parts, session: Session, turn: Turn, cause: SuspendCause): Promise<readonly Change[]> {
   const at = parts.world.now();
   const why = whys[cause];
   const text = `I had to give this up: ${why}. A new conversation begins here, and I no longer look at what was said before. Whatever else you have sent is still answered.`;
   const said = { id: turn.id, session: session.id, turn: turn.id, to: session.address, role: "assistant" } as const;
   return [
     { put: "turn", turn: advanceTurn(turn, { type: "ended", outcome: "failed", why, at }) },
-    ...writeReply({ ...said, text, parts: [text], at }, null).changes,
+    ...writeReply({ ...said, text, parts: [text], edits: await draftOf(parts, session.address, turn.id), at }, null)
+      .changes,
+    ...forgetDraft(parts, session.address, turn.id),
   ];
 }
 

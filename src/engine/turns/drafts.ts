@@ -1,6 +1,8 @@
-// Previews of a growing answer: best effort, never stored, at most as often as the platform likes. The last one always
-// gets through. The end takes the preview away; a turn that is put aside leaves it, because it goes on after the next start.
+// Previews of a growing answer: best effort, at most as often as the platform likes. Where they are messages of the platform
+// they are in `placed.ts`; here are those that are never stored. The last one always gets through. The end takes the
+// preview away; a turn that is put aside leaves it, because it goes on after the next start.
 
+import type { Change } from "../../core/change.ts";
 import { sentenceOf } from "../../core/fault.ts";
 import type { Hide } from "../../core/hide.ts";
 import { later } from "../../core/ids.ts";
@@ -8,19 +10,45 @@ import type { Address } from "../../core/message.ts";
 import type { Platform } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
 import { over } from "../abort.ts";
+import { draftOf } from "../outbox/drafts.ts";
+import type { Previews } from "../outbox/previews.ts";
+import { type Parts, platformOf } from "../parts.ts";
+import { placed } from "./placed.ts";
+import type { Running } from "./run.ts";
+import { typing } from "./typing.ts";
+
+/** What becomes of a preview: words took its place, nobody needs it any more, or nobody knows yet. */
+export type Fate = "finished" | "dropped" | "unsure";
 
 export interface Draft {
   show(text: string): void;
-  end(): void;
+  /** Nothing is shown any more. Answers which message the words that follow finish, and what is stored with them. */
+  finish(): Promise<{ readonly edits: string | null; readonly changes: readonly Change[] }>;
+  end(fate: Fate): void;
   /** No more comes from here for now; what is shown stays. */
   leave(): void;
 }
 
-const none: Draft = { show: () => undefined, end: () => undefined, leave: () => undefined };
+const nothingPlaced = { edits: null, changes: [] };
 
-export function draft(platform: Platform | null, to: Address, world: World, hide: Hide): Draft {
+/** The preview of a turn that begins to run. */
+export async function previewOf(parts: Parts, previews: Previews, running: Running): Promise<Draft> {
+  const { address } = running.session;
+  const platform = platformOf(parts, address);
   const every = platform?.can.draftEveryMs ?? null;
-  if (platform === null || every === null) return none;
+  const isPlaced = platform?.drafts !== undefined && every !== null;
+  const known = isPlaced && running.turn.attempt > 1 ? await draftOf(parts, address, running.turn.id) : null;
+  const shown = isPlaced
+    ? placed(parts, previews, running, every, known)
+    : streamed(platform, address, parts.world, parts.hide);
+  return platform?.typing === undefined ? shown : typing(parts, previews, running, platform, shown);
+}
+
+export function streamed(platform: Platform | null, to: Address, world: World, hide: Hide): Draft {
+  const every = platform?.can.draftEveryMs ?? null;
+  const finish = () => Promise.resolve(nothingPlaced);
+  if (platform === null || every === null)
+    return { show: () => undefined, finish, end: () => undefined, leave: () => undefined };
   const ended = new AbortController();
   let latest: string | null = null;
   let shown = false;
@@ -52,6 +80,7 @@ export function draft(platform: Platform | null, to: Address, world: World, hide
       latest = text;
       if (!resting) push();
     },
+    finish,
     end() {
       ended.abort(over);
       if (shown) attempt(null);

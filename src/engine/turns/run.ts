@@ -11,12 +11,13 @@ import { type Failure, type Row, type Trouble, decideRetry, troubleText } from "
 import type { Session } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { unmark } from "../marks.ts";
+import { forgetDraft } from "../outbox/drafts.ts";
 import type { Outlet } from "../outbox/pump.ts";
-import { type Parts, platformOf } from "../parts.ts";
+import type { Parts } from "../parts.ts";
 import type { Wakeable } from "../timers.ts";
 import { Superseded, book } from "./book.ts";
 import { calls } from "./calls/calls.ts";
-import { type Draft, draft } from "./drafts.ts";
+import { type Draft, previewOf } from "./drafts.ts";
 import { interruptionOf } from "./interruption.ts";
 import { ask, end, fail } from "./saying.ts";
 import { costOf, overspent } from "./spending.ts";
@@ -42,8 +43,7 @@ export type Runner = (running: Running, journal: readonly Entry[]) => Promise<vo
 
 export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
   return async (running, past) => {
-    const { address } = running.session;
-    const preview = draft(platformOf(parts, address), address, parts.world, parts.hide);
+    const preview = await previewOf(parts, outlet.previews, running);
     const run = turnRun(parts, outlet, timers, running, past, preview);
     try {
       preview.show("");
@@ -52,8 +52,9 @@ export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
       if (!(error instanceof Superseded)) throw error;
       await run.leave();
     } finally {
-      if (running.turn.now.state === "parked") preview.leave();
-      else preview.end();
+      const { state } = running.turn.now;
+      if (state === "parked") preview.leave();
+      else preview.end(state === "done" ? "dropped" : "unsure");
     }
   };
 }
@@ -88,7 +89,8 @@ function turnRun(
         const left = made.leftBy(because);
         const clear: Change[] = [{ drop: "strikes", key: session.key }, ...(await unmark(parts, running.session))];
         const event = { type: "ended", outcome: "cancelled", why: because, at: world.now() } as const;
-        await move(event, left.entries, [...clear, ...left.changes]);
+        const unseen = forgetDraft(parts, session.address, id);
+        await move(event, left.entries, [...clear, ...unseen, ...left.changes]);
         left.drop();
         afterWishes(left.changes);
         events.emit({ type: "turn-ended", session: of, turn: id, outcome: "cancelled" });

@@ -12,6 +12,7 @@ import type { TurnEvent } from "../../core/turn.ts";
 import { unmark } from "../marks.ts";
 import { type Reply, writeReply } from "../outbox/replies.ts";
 import { platformOf } from "../parts.ts";
+import type { Fate } from "./drafts.ts";
 import type { Work } from "./work.ts";
 
 type Words = Pick<Reply, "id" | "text" | "question">;
@@ -28,16 +29,19 @@ async function say(
   const text = parts.hide(words.text);
   const texts = text === "" ? [] : (platformOf(parts, to)?.parts(text) ?? [text]);
   const { hints, anchor } = turn.input;
-  const slot = outlet.reserve(session.id, to);
-  const where = { session: session.id, turn: turn.id, to, hints: hintsFor(to, hints, anchor) };
+  const { edits, changes: shown } = await preview.finish();
+  const slot = outlet.reserve(session.id, to, edits);
+  const where = { session: session.id, turn: turn.id, to, hints: hintsFor(to, hints, anchor), edits };
   const whole: Reply = { ...words, ...where, text, role: "assistant", parts: texts, at: parts.world.now() };
   const written = writeReply(whole, slot.free ? parts.boot : null);
   let taken: OutboxItem | null = null;
+  let fate: Fate = "unsure";
   try {
-    await book.move(event, entries, [...written.changes, ...more]);
+    await book.move(event, entries, [...written.changes, ...shown, ...more]);
     taken = written.taken;
+    fate = texts.length === 0 ? "dropped" : "finished";
   } finally {
-    preview.end();
+    preview.end(fate);
     slot.send(taken, taken !== null && written.more);
   }
 }

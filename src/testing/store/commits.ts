@@ -155,8 +155,9 @@ function versionTests(open: OpenStore): void {
 
   test("an item is written only on top of the version that was seen", async (t) => {
     const { store, by } = await started(t, open);
-    await write(store, [putSession("s1"), putItem(anItem("i1"))]);
-    const sending = advanceItem(anItem("i1"), { type: "taken", boot: by });
+    const first = anItem("i1", { edits: "draft 7", hints: { topic: "4" } });
+    await write(store, [putSession("s1"), putItem(first)]);
+    const sending = advanceItem(first, { type: "taken", boot: by });
     assert.equal(await store.commit([putItem(anItem("i1"))], by), "conflict", "it exists");
     assert.equal(await store.commit([putItem({ ...sending, version: 3 })], by), "conflict", "one version left out");
     await write(store, [putItem(sending)]);

@@ -54,12 +54,17 @@ function smallTests(open: OpenStore): void {
     assert.deepEqual(await store.struckOut(), ["three"]);
   });
 
-  test("a fact is found by its name and replaced", async (t) => {
+  test("a fact is found by its name, replaced and dropped", async (t) => {
     const { store } = await started(t, open);
     assert.equal(await store.fact("a fact"), null);
     await write(store, [{ put: "fact", name: "a fact", value: "1" }]);
     await write(store, [{ put: "fact", name: "a fact", value: "2" }]);
     assert.deepEqual([await store.fact("a fact"), await store.fact("another")], ["2", null]);
+    await write(store, [
+      { drop: "fact", name: "a fact" },
+      { drop: "fact", name: "another" },
+    ]);
+    assert.equal(await store.fact("a fact"), null);
   });
 
   test("a cursor belongs to one account of one platform and is replaced", async (t) => {

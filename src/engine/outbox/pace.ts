@@ -1,0 +1,186 @@
+// Lets requests through to one platform account: no more at a time than there are seats, no faster than the account may
+// send. A seat is taken before an item is stored as being sent, so that "being sent" never means "waiting for its turn".
+// Who waits is let through in order; one whose chat must rest holds up nobody else. Previews never wait here.
+
+import type { Instant } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
+import type { Address } from "../../core/message.ts";
+import type { SendResult } from "../../core/outbox.ts";
+import {
+  type PaceRequest,
+  type PaceVerdict,
+  type Sent,
+  decidePace,
+  isForgotten,
+  leftLater,
+  notedSent,
+  nothingSent,
+  rested,
+} from "../../core/pace.ts";
+import type { Pace } from "../../ports/platform.ts";
+import { over } from "../abort.ts";
+import { type Parts, platformOf } from "../parts.ts";
+
+/** One request may leave. */
+export interface Seat {
+  /** It leaves now: its time counts from here. */
+  begin(): void;
+  /** Gives the seat back; to be called once. */
+  leave(): void;
+}
+
+export interface Gate {
+  /** Null when it cannot go at once. */
+  take(to: Address): Seat | null;
+  /** Resolves when it may go; null when everything closes. */
+  wait(to: Address): Promise<Seat | null>;
+  /** Whether a preview may leave now; then it is counted. */
+  preview(to: Address): boolean;
+  /** What the platform answered: it may have asked for a pause. */
+  told(to: Address, result: SendResult): void;
+  /** The platform wants to hear nothing at all. */
+  rests(to: Address): boolean;
+}
+
+type Waiting = { readonly to: Address; readonly resolve: (seat: Seat | null) => void };
+
+type Room = {
+  readonly rule: Pace | null;
+  free: number;
+  account: Sent;
+  readonly chats: Map<string, Sent>;
+  readonly waiting: Waiting[];
+  /** Somebody waits, and nobody may go before them. */
+  isFull: boolean;
+  nap: AbortController | null;
+};
+
+/** Chats that rest are looked through when there are this many more of them than before. */
+const forgetEvery = 1_000;
+
+export function gate(parts: Parts, closing: AbortSignal): Gate {
+  const { world } = parts;
+  const rooms = new Map<string, Room>();
+
+  function roomOf(to: Address): Room {
+    const key = JSON.stringify([to.platform, to.account]);
+    const found = rooms.get(key);
+    if (found !== undefined) return found;
+    const rule = platformOf(parts, to)?.can.pace ?? null;
+    const account = nothingSent;
+    const made = { rule, free: limits.sendsMax, account, chats: new Map(), waiting: [], isFull: false, nap: null };
+    rooms.set(key, made);
+    return made;
+  }
+
+  function decide(room: Room, to: Address, kind: PaceRequest["kind"], at: Instant): PaceVerdict {
+    const isGroup = room.rule?.isGroup?.(to) ?? false;
+    return decidePace(room.rule, room.account, room.chats.get(to.chat) ?? nothingSent, { kind, isGroup, at });
+  }
+
+  function change(room: Room, to: Address, by: (before: Sent) => Sent): void {
+    const before = room.chats.get(to.chat) ?? nothingSent;
+    const after = by(before);
+    if (after === before) return;
+    room.chats.set(to.chat, after);
+    if (room.chats.size % forgetEvery !== 0) return;
+    for (const [chat, sent] of room.chats) if (isForgotten(room.rule, sent, world.now())) room.chats.delete(chat);
+  }
+
+  function count(room: Room, to: Address, at: Instant): void {
+    room.account = notedSent(room.rule, room.account, at);
+    change(room, to, (chat) => notedSent(room.rule, chat, at));
+  }
+
+  function seatIn(room: Room, to: Address, at: Instant): Seat {
+    room.free--;
+    count(room, to, at);
+    return {
+      begin() {
+        const now = world.now();
+        if (now === at) return;
+        room.account = leftLater(room.account, at, now);
+        change(room, to, (chat) => leftLater(chat, at, now));
+      },
+      leave() {
+        room.free++;
+        admit(room);
+      },
+    };
+  }
+
+  /** Lets through whoever may go, in order, and looks again when the next may. */
+  function admit(room: Room): void {
+    room.nap?.abort(over);
+    room.nap = null;
+    room.isFull = false;
+    let next = Number.POSITIVE_INFINITY;
+    const now = world.now();
+    for (let i = 0; i < room.waiting.length && !room.isFull; ) {
+      const { to, resolve } = room.waiting[i] as Waiting;
+      const verdict = decide(room, to, "final", now);
+      if (verdict.type === "now" && room.free > 0) {
+        room.waiting.splice(i, 1);
+        resolve(seatIn(room, to, now));
+        continue;
+      }
+      if (verdict.type === "wait") next = Math.min(next, verdict.until);
+      room.isFull = verdict.type === "now" || (verdict.type === "wait" && verdict.all);
+      i++;
+    }
+    if (next < Number.POSITIVE_INFINITY) lookAgain(room, next as Instant);
+  }
+
+  function lookAgain(room: Room, at: Instant): void {
+    const nap = new AbortController();
+    room.nap = nap;
+    void world.sleep(at, nap.signal).then(() => {
+      if (!nap.signal.aborted) admit(room);
+    });
+  }
+
+  function take(to: Address): Seat | null {
+    const room = roomOf(to);
+    if (room.waiting.length > 0) admit(room);
+    if (room.isFull || room.free === 0) return null;
+    const now = world.now();
+    return decide(room, to, "final", now).type === "now" ? seatIn(room, to, now) : null;
+  }
+
+  closing.addEventListener("abort", () => {
+    for (const room of rooms.values()) {
+      room.nap?.abort(over);
+      for (const { resolve } of room.waiting.splice(0)) resolve(null);
+    }
+  });
+
+  return {
+    take,
+    wait: (to) => {
+      const seat = take(to);
+      if (seat !== null || closing.aborted) return Promise.resolve(seat);
+      return new Promise((resolve) => {
+        const room = roomOf(to);
+        room.waiting.push({ to, resolve });
+        admit(room);
+      });
+    },
+    preview(to) {
+      const room = roomOf(to);
+      if (room.waiting.length > 0) admit(room);
+      if (room.isFull || room.waiting.some((one) => one.to.chat === to.chat)) return false;
+      const now = world.now();
+      if (decide(room, to, "preview", now).type !== "now") return false;
+      count(room, to, now);
+      return true;
+    },
+    told(to, result) {
+      if (result.type !== "retry" || result.afterMs <= 0) return;
+      const room = roomOf(to);
+      const now = world.now();
+      if (result.all === true) room.account = rested(room.account, now, result.afterMs);
+      else change(room, to, (chat) => rested(chat, now, result.afterMs));
+    },
+    rests: (to) => roomOf(to).account.restsUntil > world.now(),
+  };
+}

@@ -1,0 +1,111 @@
+// An answer that grows inside a message of the platform. The message is placed empty; its id is stored with the turn, and
+// only then is it filled, one edit at a time, the newest text each time. Whatever ends the turn with words finishes this
+// very message by an edit, which may be repeated; so a kill never doubles what was streamed, and a resumed turn goes on in
+// the same place. Nothing here holds up a turn.
+
+import { sentenceOf } from "../../core/fault.ts";
+import { later } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
+import { hintsFor } from "../../core/notice.ts";
+import { over } from "../abort.ts";
+import { forgetDraft, noteDraft } from "../outbox/drafts.ts";
+import type { Previews } from "../outbox/previews.ts";
+import type { Parts } from "../parts.ts";
+import type { Draft } from "./drafts.ts";
+import type { Running } from "./run.ts";
+
+/** `known` is the message that an earlier life of the turn has left. */
+export function placed(
+  parts: Parts,
+  previews: Previews,
+  running: Running,
+  everyMs: number,
+  known: string | null,
+): Draft {
+  const { world, ledger } = parts;
+  const { turn, session } = running;
+  const to = session.address;
+  const hints = hintsFor(to, turn.input.hints, turn.input.anchor);
+  const stopped = new AbortController();
+  let id = known;
+  let latest: string | null = null;
+  let working: Promise<void> | null = null;
+  let placing: Promise<void> | null = null;
+  /** The platform would not have it: no further request. */
+  let isMute = false;
+  /** Nobody will finish what is placed from here on. */
+  let isAbandoned = false;
+  let isFinished = false;
+
+  async function work(): Promise<void> {
+    while (latest !== null && !isMute && !stopped.signal.aborted) {
+      if (id === null) {
+        await (placing = place());
+        placing = null;
+      }
+      if (id !== null && !stopped.signal.aborted) await fill(id, latest);
+      await world.sleep(later(world.now(), everyMs), stopped.signal);
+    }
+    working = null;
+  }
+
+  async function place(): Promise<void> {
+    const result = await previews.place(to, hints);
+    if (result === null || result.type === "retry") return;
+    // It may stand there all the same; a second one would not make it better.
+    if (result.type !== "accepted") return void (isMute = true);
+    const kept = isAbandoned ? "conflict" : await keep(result.remoteId);
+    if (kept === "committed" && !isAbandoned) return void (id = result.remoteId);
+    isMute = true;
+    if (kept !== "unsure") previews.remove(to, result.remoteId);
+  }
+
+  /** Refused when the turn is not ours to show any more. */
+  async function keep(remoteId: string) {
+    const { id: of, version } = running.turn;
+    const { id: owner, fence } = running.session;
+    try {
+      return await ledger.keep([{ check: "turn", turn: of, version, session: owner, fence }, noteDraft(of, remoteId)]);
+    } catch (error) {
+      world.log("debug", "the place of a preview was not stored", { turn: of, why: sentenceOf(error) });
+      return "unsure";
+    }
+  }
+
+  async function fill(remoteId: string, text: string): Promise<void> {
+    const result = await previews.fill(to, remoteId, parts.hide(text));
+    if (result === null || result.type === "retry") return;
+    if (result.type === "refused") isMute = true;
+    if (latest === text) latest = null;
+  }
+
+  return {
+    show(text) {
+      if (text === "" || stopped.signal.aborted) return;
+      latest = text;
+      working ??= work();
+    },
+    async finish() {
+      stopped.abort(over);
+      if (placing !== null) {
+        const enough = new AbortController();
+        await Promise.race([placing, world.sleep(later(world.now(), limits.draftWaitMs), enough.signal)]);
+        enough.abort(over);
+      }
+      if (id === null) isAbandoned = true;
+      return { edits: id, changes: forgetDraft(parts, to, turn.id) };
+    },
+    end(fate) {
+      stopped.abort(over);
+      if (fate === "unsure" || isFinished) return;
+      isFinished = true;
+      if (fate === "finished") return;
+      isAbandoned = true;
+      if (id === null) return;
+      const remoteId = id;
+      // A text that lands after the removal would only be refused; but one at a time is the rule here.
+      void (working ?? Promise.resolve()).then(() => previews.remove(to, remoteId));
+    },
+    leave: () => stopped.abort(over),
+  };
+}
