@@ -1,0 +1,139 @@
+// The way out. Slack takes no key, so we look before we repeat: every message carries its item's id as metadata, and what
+// may be there already is searched for in its conversation first. An edit may be repeated as it is.
+
+import type { Address } from "../../core/message.ts";
+import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import { later } from "../../core/ids.ts";
+import type { SlackMessage } from "./api.ts";
+import { earlier, momentOf } from "./cursor.ts";
+import type { Desk } from "./desk.ts";
+import { failureOf, isGone, resultOf, wordsOf } from "./faults.ts";
+import { type Content, contentOf, holdsFiles, isKeyed, keyOf, mayBeThere } from "./outbound.ts";
+
+/** Clocks differ; so much before the item was made is searched too. */
+const skewSeconds = 120;
+/** A call that was dropped may still be under way inside Slack; then it is looked for twice. */
+const settleMs = 2_000;
+const pagesMax = 20;
+
+export async function sendItem(desk: Desk, item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
+  if (signal.aborted) return { type: "retry", afterMs: 0, why: "there was no time left to send it" };
+  try {
+    const channel = await desk.channelOf(item.to.chat, signal);
+    const ts = await shown(desk, item, channel, signal);
+    await withFiles(desk, item, { channel, after: ts }, signal);
+    return { type: "accepted", remoteId: ts };
+  } catch (error) {
+    return resultOf(failureOf(error));
+  }
+}
+
+/** The message that stands there in the end: finished, found, or new. */
+async function shown(desk: Desk, item: OutboxItem, channel: string, signal: AbortSignal): Promise<string> {
+  const { whole: _, ...content } = contentOf(item);
+  const message = { channel, ...content, metadata: keyOf(item) };
+  if (item.edits !== undefined && (await edited(desk, { ...message, ts: item.edits }, signal))) return item.edits;
+  const known = await found(desk, item, channel, signal);
+  if (known !== null) return known.ts;
+  const thread = item.to.thread === undefined ? {} : { thread_ts: item.to.thread };
+  return (await desk.api.post({ ...message, ...thread }, signal)).ts;
+}
+
+type Edit = Content & { readonly channel: string; readonly ts: string; readonly metadata?: SlackMessage["metadata"] };
+
+/** False when that message is gone, or too old to be changed. */
+async function edited(desk: Desk, { blocks = [], ...edit }: Edit, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { metadata, ...rest } = edit;
+    await desk.api.update({ ...rest, blocks, ...(metadata === undefined ? {} : { metadata }) }, signal);
+    return true;
+  } catch (error) {
+    if (isGone(failureOf(error))) return false;
+    throw error;
+  }
+}
+
+async function found(desk: Desk, item: OutboxItem, channel: string, signal: AbortSignal): Promise<SlackMessage | null> {
+  if (!mayBeThere(item)) return null;
+  const isIt = (one: SlackMessage): boolean => isKeyed(one, item);
+  const at = { channel, thread: item.to.thread, oldest: earlier(momentOf(item.createdAt), skewSeconds) };
+  const first = await search(desk, at, isIt, signal);
+  if (first !== null || item.now.state !== "sending" || (item.now.doubts ?? 0) === 0) return first;
+  await desk.world.sleep(later(desk.world.now(), settleMs), signal);
+  return search(desk, at, isIt, signal);
+}
+
+type Range = { readonly channel: string; readonly thread: string | undefined; readonly oldest: string };
+
+async function search(
+  desk: Desk,
+  { channel, thread, oldest }: Range,
+  isIt: (message: SlackMessage) => boolean,
+  signal: AbortSignal,
+): Promise<SlackMessage | null> {
+  let cursor: string | null = null;
+  for (let n = 0; n < pagesMax; n++) {
+    const since: { readonly oldest: string; readonly cursor: string | null } = { oldest, cursor };
+    const page =
+      thread === undefined
+        ? await desk.api.history(channel, since, signal)
+        : await desk.api.replies(channel, thread, since, signal);
+    const hit = page.items.find(isIt);
+    if (hit !== undefined) return hit;
+    cursor = page.next;
+    if (cursor === null) return null;
+  }
+  return null;
+}
+
+/** Files go behind their message, in one message of their own, which is looked for by what it holds and where it is. */
+async function withFiles(
+  desk: Desk,
+  item: OutboxItem,
+  { channel, after }: { readonly channel: string; readonly after: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { whole } = contentOf(item);
+  const names = [...(whole === undefined ? [] : ["answer.md"]), ...item.files.map(({ name }) => name)];
+  if (names.length === 0) return;
+  const { thread } = item.to;
+  if (mayBeThere(item)) {
+    const { user } = await desk.api.whoAmI(signal);
+    const isThere = (one: SlackMessage): boolean => holdsFiles(one, names, after, user);
+    if ((await search(desk, { channel, thread, oldest: after }, isThere, signal)) !== null) return;
+  }
+  try {
+    const files: { readonly id: string; readonly title: string }[] = [];
+    if (whole !== undefined) files.push(await desk.api.upload("answer.md", new TextEncoder().encode(whole), signal));
+    for (const { name, blob } of item.files)
+      files.push(await desk.api.upload(name, await desk.blobs.read(blob), signal));
+    await desk.api.share(files, { channel, ...(thread === undefined ? {} : { thread }) }, signal);
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind !== "no") throw error;
+    await withoutFiles(
+      desk,
+      item,
+      { channel, ts: after },
+      `${names.join(", ")} could not be sent: ${wordsOf(failure)}`,
+      signal,
+    );
+  }
+}
+
+/** The words arrived; what is missing behind them is said in their message. */
+async function withoutFiles(
+  desk: Desk,
+  item: OutboxItem,
+  at: { readonly channel: string; readonly ts: string },
+  why: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { whole: _, text, ...content } = contentOf(item);
+  await edited(desk, { ...at, ...content, text: `${text}\n\n_${why}_`, metadata: keyOf(item) }, signal);
+}
+
+/** Where a draft or an answer goes. */
+export function placeOf({ chat, thread }: Address): { readonly chat: string; readonly thread_ts?: string } {
+  return { chat, ...(thread === undefined ? {} : { thread_ts: thread }) };
+}
