@@ -12,7 +12,7 @@ import { inspect } from "node:util";
 const oldestMajor = 24;
 const root = join(import.meta.dirname, "..");
 const patterns = ["src/**/*.test.ts", "test/**/*.test.ts", "page/**/*.test.ts"];
-const lanes = /^test\/(?:process|agent|browser|package|services|windows)\//;
+const lanes = /^test\/(?:process|platforms|agent|browser|package|services|windows)\//;
 /** When nothing has happened for this long, something waits for ever or was left open. */
 const silenceMaxMs = 300_000;
 

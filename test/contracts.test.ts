@@ -1,30 +1,23 @@
-// The contract suites of src/testing, run over everything we ship. A new store, agent, platform or tool adds one call.
+// The contract suites of src/testing, run over everything we ship. A new store, agent or tool adds one call;
+// platforms have files of their own in test/contracts.
 
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { echo } from "../src/agents/echo/index.ts";
 import { demoTools } from "../src/agents/echo/tools.ts";
-import type { Instant, SessionId } from "../src/core/ids.ts";
-import { newSession } from "../src/core/session.ts";
-import { chat } from "../src/platforms/chat/index.ts";
-import { readEvents } from "../src/platforms/chat/samples.ts";
 import { scripted } from "../src/sim/agent.ts";
 import { life } from "../src/sim/life.ts";
 import { dice, time } from "../src/sim/time.ts";
 import { memory, openSqliteArchive, openSqliteStore } from "../src/stores/sqlite/index.ts";
 import {
-  type OpenedPlatform,
   type OpenedStore,
   type OpenedTool,
-  type Receipt,
   agentSuite,
-  platformSuite,
   storeSuite,
   toolSuite,
   worldSuite,
 } from "../src/testing/index.ts";
-import { aBoot, bootId } from "../src/testing/samples.ts";
 import { realWorld } from "../src/world.ts";
 
 function newFolder(): { readonly folder: string; readonly remove: () => void } {
@@ -95,66 +88,6 @@ agentSuite("scripted", {
   messages: ["m1: say pure keyed", "m2: pures checkable", "m3: ask wish", "m4: compact remind once", "m5"],
   repeatable: true,
 });
-
-// Platforms
-
-/** Our own clients, as a page uses them: requests in, the event stream out, a real store as the transcript. */
-async function openChat(name: string): Promise<OpenedPlatform> {
-  const { folder, remove } = newFolder();
-  const store = await openSqliteStore({ file: join(folder, "state.db"), writer: "inline" });
-  await store.openBoot(aBoot("b1"));
-  const { platform, routes } = chat(name, store, { boot: "b1", version: "0.0.0" });
-  const home = { platform: name, account: platform.account, chat: "c1" };
-  const session = newSession("s1" as SessionId, home, bootId("b1"), 1 as Instant);
-  await store.commit([{ put: "session", session }], bootId("b1"));
-  const call = (path: string, init?: RequestInit): Promise<Response> =>
-    routes.handle(new Request(`http://127.0.0.1${routes.prefix}/c1/${path}`, init));
-
-  let last = { id: "", text: "" };
-  let count = 0;
-  const post = async (): Promise<Receipt> => {
-    const answer = await call("messages", { method: "POST", body: JSON.stringify(last) });
-    await answer.body?.cancel();
-    return answer.status === 200 ? "acknowledged" : "refused";
-  };
-  return {
-    platform,
-    home,
-    say(text) {
-      last = { id: `m${count++}`, text };
-      return post();
-    },
-    redeliver: post,
-    async stored({ id, turn, text, question, createdAt }) {
-      const asking = question === undefined ? {} : { question };
-      const message = {
-        key: id,
-        session: session.id,
-        turn,
-        role: "assistant",
-        text,
-        at: createdAt,
-        ...asking,
-      } as const;
-      await store.commit([{ put: "message", message }], bootId("b1"));
-    },
-    async seen() {
-      const events = readEvents(await call("events?after=0"));
-      const texts: string[] = [];
-      for (let event = await events.next(); event !== null && event.type !== "live"; event = await events.next()) {
-        if (event.type === "message") texts.push((event.data as { text: string }).text);
-      }
-      await events.cancel();
-      return texts;
-    },
-    async close() {
-      await store.close();
-      remove();
-    },
-  };
-}
-
-for (const name of ["web", "terminal"]) platformSuite(name, () => openChat(name));
 
 // Tools
 

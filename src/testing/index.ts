@@ -3,7 +3,7 @@
 
 export { type AgentTrial, type OpenedAgent, agentSuite } from "./agent.ts";
 export { platformSuite } from "./platform/index.ts";
-export type { OpenPlatform, OpenedPlatform, Receipt } from "./platform/steps.ts";
+export type { Failure, OpenPlatform, OpenedPlatform, Receipt } from "./platform/driver.ts";
 export { storeSuite } from "./store/index.ts";
 export type { OpenStore, OpenedStore } from "./store/steps.ts";
 export { type OpenedTool, type ToolTrial, toolSuite } from "./tool.ts";

@@ -76,8 +76,8 @@ function receiptTests(open: OpenPlatform): void {
 
 function textTests(open: OpenPlatform): void {
   test("what the user wrote arrives as it was written", async (t) => {
-    const { say, taken } = await listening(t, open);
-    const texts = [
+    const { say, taken, writable } = await listening(t, open);
+    const texts = writable ?? [
       "plain",
       "two\nlines",
       "👋 👩‍👩‍👧‍👦 𝒳",

@@ -1,58 +1,113 @@
-// How the tests of a platform begin. The caller hands over the platform and a driver for its far side: the user's.
+// How the tests of a platform begin: a platform that listens as the engine lets it listen, with a store in memory behind
+// it. The store outlives the platform, so that a test can end one life anywhere and begin the next.
 
 import type { TestContext } from "node:test";
-import type { Address, Inbound } from "../../core/message.ts";
+import { Fault } from "../../core/fault.ts";
+import { type Address, type Hints, type Inbound, textOf } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
 import type { Accept, Inlet, Platform } from "../../ports/platform.ts";
 import { anItem, bootId } from "../samples.ts";
+import type { OpenPlatform, OpenedPlatform } from "./driver.ts";
 
-/** What the user's side was told about a message. `refused`: it was not taken and has to be offered again. */
-export type Receipt = "acknowledged" | "refused";
+export type { OpenPlatform, OpenedPlatform, Receipt } from "./driver.ts";
 
-export type OpenedPlatform = {
-  readonly platform: Platform;
-  /** Where the user of this driver is. */
-  readonly home: Address;
-  /** A user writes; resolves when the platform's side has its receipt. */
-  readonly say: (text: string) => Promise<Receipt>;
-  /** The message said last comes again, as the platform does when it saw no receipt or a refusal. */
-  readonly redeliver: () => Promise<Receipt>;
-  /** Called before each send: the engine stores the item, and its line of the transcript, before it is sent. */
-  readonly stored: (item: OutboxItem) => Promise<void>;
-  /** The texts that the user has seen so far, oldest first. */
-  readonly seen: () => Promise<readonly string[]>;
-  /** Breaks the connection to the far side for good; absent where there is none. */
-  readonly breakOff?: () => Promise<void>;
-  readonly close: () => Promise<void>;
-};
-export type OpenPlatform = () => Promise<OpenedPlatform>;
-
-export type Listening = OpenedPlatform & {
+/** What would be in the database: messages by their keys, and the cursor. */
+export type Kept = {
+  /** Everything that was handed over, repeats too. */
   readonly taken: readonly Inbound[];
-  readonly stop: AbortController;
-  readonly ended: Promise<void>;
+  /** The first of each key, in the order they were stored. */
+  readonly stored: readonly Inbound[];
+  cursor: string | null;
+  readonly accept: Accept;
+  /** Resolves as soon as this many different messages are stored. */
+  count(messages: number): Promise<void>;
 };
 
-/** A platform that listens, with a store in memory behind it that knows keys. */
+export function kept(): Kept {
+  const taken: Inbound[] = [];
+  const stored: Inbound[] = [];
+  const waiting = new Set<() => void>();
+  const self: Kept = {
+    taken,
+    stored,
+    cursor: null,
+    async accept(message, cursor) {
+      const known = stored.some((one) => one.key === message.key);
+      taken.push(message);
+      if (!known) stored.push(message);
+      if (cursor !== null) self.cursor = cursor;
+      for (const look of waiting) look();
+      return known ? "duplicate" : "accepted";
+    },
+    count: (messages) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (stored.length < messages) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+  return self;
+}
+
+export type Life = { readonly stop: AbortController; readonly ended: Promise<void>; readonly up: Promise<void> };
+
+/** Listens again whenever it ends by itself, from the cursor stored last; what it throws when it is denied, is thrown. */
+export function live(platform: Platform, store: Kept, accept: Accept = store.accept): Life {
+  const stop = new AbortController();
+  const up = Promise.withResolvers<void>();
+  const moved = async (cursor: string): Promise<void> => void (store.cursor = cursor);
+  const inlet = inletOf(accept, { up: up.resolve, moved });
+  const listen = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      try {
+        await platform.listen(inlet, store.cursor, stop.signal);
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        if (error instanceof Fault && error.code === "denied") throw error;
+        await settle();
+      }
+    }
+  };
+  const ended = listen();
+  ended.catch(up.reject);
+  up.promise.catch(() => undefined);
+  return { stop, ended, up: up.promise };
+}
+
+export type Listening = OpenedPlatform & Life & { readonly taken: readonly Inbound[]; readonly store: Kept };
+
+/** A platform that listens, and whose connection stands. */
 export async function listening(t: TestContext, open: OpenPlatform, accept?: Accept): Promise<Listening> {
   const opened = await open();
-  const stop = new AbortController();
-  const taken: Inbound[] = [];
-  const storing: Accept = async (message) => {
-    const known = taken.some((one) => one.key === message.key);
-    taken.push(message);
-    return known ? "duplicate" : "accepted";
-  };
-  const up = Promise.withResolvers<void>();
-  const inlet = inletOf(accept ?? storing, { up: up.resolve });
-  const ended = opened.platform.listen(inlet, null, stop.signal);
+  const store = kept();
+  const life = live(opened.platform, store, accept ?? store.accept);
   t.after(async () => {
-    stop.abort();
-    await ended;
+    life.stop.abort();
+    await life.ended.catch(() => undefined);
     await opened.close();
   });
-  await up.promise;
-  return { ...opened, taken, stop, ended };
+  await life.up;
+  return { ...opened, ...life, taken: store.taken, store };
+}
+
+/** The next life, which ends with its test. */
+export async function nextLife(
+  t: TestContext,
+  opened: OpenedPlatform,
+  store: Kept,
+): Promise<Life & { platform: Platform }> {
+  const platform = (await opened.reopen?.(store.cursor)) ?? opened.platform;
+  const life = live(platform, store);
+  t.after(async () => {
+    life.stop.abort();
+    await life.ended.catch(() => undefined);
+  });
+  await life.up;
+  return { ...life, platform };
 }
 
 /** An inlet of which only storing matters, unless more is said. */
@@ -65,6 +120,16 @@ export async function settle(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export function itemTo(home: Address, id: string, text: string): OutboxItem {
-  return anItem(id, { to: home, text, now: { state: "sending", boot: bootId("b1"), attempts: 1 } });
+export function itemTo(home: Address, id: string, text: string, hints?: Hints): OutboxItem {
+  const back = hints === undefined ? {} : { hints };
+  return anItem(id, { to: home, text, ...back, now: { state: "sending", boot: bootId("b1"), attempts: 1 } });
+}
+
+/** The same item when it is sent again, after a send of which nobody knows. */
+export function again(item: OutboxItem, attempts = 2): OutboxItem {
+  return { ...item, now: { state: "sending", boot: bootId(`b${attempts}`), attempts, doubts: attempts - 1 } };
+}
+
+export function wordsOf(messages: readonly Inbound[]): readonly string[] {
+  return messages.map(({ body }) => textOf(body));
 }
