@@ -32,8 +32,8 @@ export function failureOf(error: unknown): Failure {
     return { kind: "said", status, code: typeof code === "number" ? code : 0, words: error.message };
   if (typeof status === "number") return { kind: "lost", words: `Discord answered with ${status}` };
   const codes = [code, codeOf(error.cause), ...errorsIn(error).map(codeOf)];
-  if (codes.some((one) => typeof one === "string" && neverLeft.has(one)))
-    return { kind: "unreachable", words: `Discord cannot be reached (${codes.find((one) => one !== undefined)})` };
+  const reason = codes.find((one): one is string => typeof one === "string" && neverLeft.has(one));
+  if (reason !== undefined) return { kind: "unreachable", words: `Discord cannot be reached (${reason})` };
   const why = error.name === "AbortError" ? "no answer in time" : sentenceOf(error.cause ?? error);
   return { kind: "lost", words: `the connection to Discord broke: ${why}` };
 }

@@ -110,28 +110,26 @@ function embedWords({ type, title, description, fields = [] }: APIEmbed): string
     .join("\n");
 }
 
-/** Mentions as people read them; our own are taken out. */
+/** Mentions as people read them; our own are taken out, with the comma behind them where they began the text. */
 function resolved(message: APIMessage, scene: Scene): string {
-  let isCalled = false;
   const words = message.content.replaceAll(
     /<(@!?|@&|#)(\d+)>|<a?:(\w+):\d+>|<(\/[^:>]+):\d+>/g,
     (all, kind: string | undefined, id: string, emoji: string | undefined, command: string | undefined) => {
       if (emoji !== undefined) return `:${emoji}:`;
       if (command !== undefined) return command;
-      const name = kind === undefined ? undefined : nameOf(kind, id, message, scene);
-      if (name === us) isCalled = true;
-      return name ?? all;
+      return (kind === undefined ? undefined : nameOf(kind, id, message, scene)) ?? all;
     },
   );
-  return isCalled
-    ? words
-        .replaceAll(/[ \t]{2,}/g, " ")
-        .replaceAll(/ (?=[,.:;!?]?$)/gm, "")
-        .trim()
-    : words;
+  if (!words.includes(us)) return words;
+  return words
+    .replaceAll(/^(\s*\0)+[\s,:]*/g, "")
+    .replaceAll(/[ \t]*\0([ \t]*[,;:.!?])/g, "$1")
+    .replaceAll(/[ \t]*\0[ \t]*/g, " ")
+    .trim();
 }
 
-const us = "";
+/** Stands for us until the space around it is tidied; no message holds it. */
+const us = "\0";
 
 function nameOf(kind: string, id: string, message: APIMessage, scene: Scene): string | undefined {
   if (kind === "#") return prefixed("#", scene.channelName(id));

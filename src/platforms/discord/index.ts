@@ -2,9 +2,9 @@
 // each under a key that Discord knows for a few minutes.
 
 import { sentenceOf } from "../../core/fault.ts";
-import type { Can, Platform, Surroundings } from "../../ports/platform.ts";
+import type { Can, DraftMessages, Platform, Surroundings } from "../../ports/platform.ts";
 import { api as openApi } from "./api.ts";
-import { asFault, resultOf } from "./faults.ts";
+import { asFault, isGone, resultOf } from "./faults.ts";
 import { areSame, slashCommands } from "./interactions.ts";
 import { parts, placeholder, preview } from "./markup.ts";
 import { channelOf, draftBody, fillBody } from "./outbound.ts";
@@ -48,6 +48,33 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
     isOffered = true;
   }
 
+  const drafts: DraftMessages = {
+    async place(to, hints, signal) {
+      try {
+        const { id } = await api.send(channelOf(to), draftBody(placeholder, hints), [], signal);
+        return { type: "accepted", remoteId: id };
+      } catch (error) {
+        return resultOf(error);
+      }
+    },
+    async fill(to, remoteId, text, signal) {
+      try {
+        await api.edit(channelOf(to), remoteId, fillBody(preview(text)), [], signal);
+        return { type: "accepted", remoteId };
+      } catch (error) {
+        return resultOf(error);
+      }
+    },
+    async remove(to, remoteId, signal) {
+      try {
+        await api.remove(channelOf(to), remoteId, signal);
+        return { type: "accepted", remoteId };
+      } catch (error) {
+        return isGone(error) ? { type: "accepted", remoteId } : resultOf(error);
+      }
+    },
+  };
+
   const can: Can = {
     keyedSend: true,
     draftEveryMs: settings.streaming ? draftEveryMs : null,
@@ -72,32 +99,7 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
       return listen({ ...inlet, up }, from, signal);
     },
     draft: () => undefined,
-    drafts: {
-      async place(to, hints, signal) {
-        try {
-          const { id } = await api.send(channelOf(to), draftBody(placeholder, hints), [], signal);
-          return { type: "accepted", remoteId: id };
-        } catch (error) {
-          return resultOf(error);
-        }
-      },
-      async fill(to, remoteId, text, signal) {
-        try {
-          await api.edit(channelOf(to), remoteId, fillBody(preview(text)), [], signal);
-          return { type: "accepted", remoteId };
-        } catch (error) {
-          return resultOf(error);
-        }
-      },
-      async remove(to, remoteId, signal) {
-        try {
-          await api.remove(channelOf(to), remoteId, signal);
-          return { type: "accepted", remoteId };
-        } catch (error) {
-          return resultOf(error);
-        }
-      },
-    },
+    ...(settings.streaming ? { drafts } : {}),
     typing(to) {
       api
         .typing(channelOf(to), AbortSignal.timeout(courtesyMs))

@@ -1,6 +1,6 @@
 // One connection to Discord's gateway, from its beginning to its end, by the library. What the library would do afterwards
 // by itself is taken from it: whoever listens decides from the stored place whether and when to connect again. Events come
-// in order; the end is the last of them.
+// in order, which the library does not promise; the end is the last of them.
 
 import type { WebSocketShard } from "@discordjs/ws";
 import type { GatewayDispatchPayload } from "discord-api-types/v10";
@@ -108,7 +108,8 @@ export async function connect(opening: Opening): Promise<Connection> {
 
   shard.on(Events.Dispatch, (event) => {
     if (ended !== null) return;
-    waiting.push(event);
+    const behind = waiting.findLastIndex(({ s }) => s <= event.s);
+    waiting.splice(behind + 1, 0, event);
     if (waiting.length > waitingMax) return void shard.destroy({ reason: "more came in than could be stored" });
     wake?.();
   });
@@ -122,6 +123,8 @@ export async function connect(opening: Opening): Promise<Connection> {
   return {
     async next() {
       for (;;) {
+        // The library lets an event that follows a READY overtake it, within the same turn of the event loop.
+        await new Promise((resolve) => setImmediate(resolve));
         const event = waiting.shift();
         if (event !== undefined) return event;
         if (ended !== null) return ended;

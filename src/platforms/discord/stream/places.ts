@@ -56,7 +56,9 @@ export function places(me: string): Places {
     learn(event) {
       switch (event.t) {
         case "GUILD_CREATE": {
-          const { id, channels: held = [], threads = [], roles: named = [] } = event.d;
+          // A server that is down is told without what it holds.
+          if (event.d.unavailable === true) return;
+          const { id, channels: held, threads, roles: named } = event.d;
           for (const one of [...held, ...threads]) keep(one, id);
           return keepRoles(id, named);
         }

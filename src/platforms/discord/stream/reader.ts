@@ -63,7 +63,7 @@ export function reader(reading: Reading, from: Cursor): Reader {
         inlet.up();
         break;
       case "GUILD_CREATE":
-        await enter(event.d);
+        if (event.d.unavailable !== true) await enter(event.d);
         break;
       case "GUILD_DELETE":
         await settle(event.d.id);
@@ -95,7 +95,7 @@ export function reader(reading: Reading, from: Cursor): Reader {
     await settle(null);
   }
 
-  async function enter({ id, joined_at, channels = [], threads = [] }: GatewayGuildCreateDispatchData): Promise<void> {
+  async function enter({ id, joined_at, channels, threads }: GatewayGuildCreateDispatchData): Promise<void> {
     const listed = [...channels, ...threads].map((one) => places.channel(one.id)).filter((one) => one !== undefined);
     told = new Set([...told, ...listed.map((one) => one.id)]);
     const joined = idAt(Date.parse(joined_at));
