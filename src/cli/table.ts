@@ -8,6 +8,7 @@ const turns = () => import("./commands/turns.ts");
 const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
+const pair = () => import("./people/pair.ts");
 const jobs = () => import("./agent/jobs.ts");
 
 export const commands: readonly Command[] = [
@@ -159,6 +160,27 @@ export const commands: readonly Command[] = [
     load: async () => (await approvals()).revoke,
   },
   {
+    words: ["pair", "list"],
+    takes: [],
+    summary: "who waits to be let in, and who was",
+    options: json,
+    load: async () => (await pair()).list,
+  },
+  {
+    words: ["pair", "approve"],
+    takes: ["code"],
+    summary: "let somebody in by the code that they were told",
+    options: { ...json, admin: { type: "boolean", summary: "and let them command the gateway itself" } },
+    load: async () => (await pair()).approve,
+  },
+  {
+    words: ["pair", "revoke"],
+    takes: ["who..."],
+    summary: "take it back; an id, platform/id, or a name",
+    options: json,
+    load: async () => (await pair()).revoke,
+  },
+  {
     words: ["jobs", "list"],
     takes: [],
     summary: "commands of the agent that run, also in the background, the newest first; with or without a gateway",
@@ -262,6 +284,7 @@ export const usual: Readonly<Record<string, string>> = {
   turns: "list",
   outbox: "list",
   approvals: "list",
+  pair: "list",
   jobs: "list",
   config: "show",
 };

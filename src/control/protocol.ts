@@ -1,6 +1,7 @@
 // What the CLI and the page ask of a running gateway, and what it answers: types only, as they travel in JSON.
 // Moments are milliseconds since the epoch.
 
+import type { Paired } from "../core/access/pairing.ts";
 import type { Fate } from "../core/asked/late.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
@@ -143,6 +144,24 @@ export type AnswerRequest = { readonly choice: string };
 export type AnswerReply = { readonly status: "answered" | "already" };
 /** `GET /api/rules`: what may be done without asking. */
 export type RulesReply = { readonly rules: readonly Rule[] };
+/** Somebody who waits to be let in. */
+export type PairingView = {
+  readonly id: string;
+  readonly platform: string;
+  readonly account: string;
+  readonly sender: string;
+  /** What they call themselves. */
+  readonly name: string | null;
+  readonly address: string;
+  readonly askedAt: number;
+  readonly expiresAt: number;
+};
+/** `GET /api/pairings` */
+export type PairingsReply = { readonly waiting: readonly PairingView[]; readonly paired: readonly Paired[] };
+/** `POST /api/pairings/approve {code, admin?}`, `POST /api/pairings/:id/approve {admin?}`; `/api/pairings/:id/deny` is done */
+export type ApprovePairingReply = { readonly paired: Paired };
+/** `POST /api/pairings/revoke {who}` */
+export type RevokePairedReply = { readonly revoked: Paired };
 /** `GET /api/usage?days=&session=`: by day (UTC) and model, the newest day first; today is one of the days. */
 export type UsageReply = { readonly lines: readonly UsageLine[]; readonly total: Spent };
 

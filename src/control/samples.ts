@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import type { Paired, Pairing } from "../core/access/pairing.ts";
 import { Fault } from "../core/fault.ts";
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { Message } from "../core/message.ts";
@@ -39,6 +40,26 @@ export const item: OutboxItem = {
   createdAt: at(2_500),
   version: 3,
   now: { state: "delivered", remoteId: "r1", deliveredAt: at(3_100) },
+};
+export const pairing: Pairing = {
+  id: "p1",
+  sender: "7",
+  name: "Eve",
+  address: { platform: "chat", account: "bot", chat: "c7" },
+  digest: "never told",
+  askedAt: at(1),
+  expiresAt: at(Number.MAX_SAFE_INTEGER),
+  toldAt: at(1),
+  denied: false,
+};
+export const paired: Paired = {
+  platform: "chat",
+  account: "bot",
+  sender: "8",
+  name: null,
+  admin: false,
+  by: "operator",
+  at: at(4),
 };
 const message: Message = {
   n: 7,
@@ -108,6 +129,15 @@ export function recordingGateway(): FakeGateway {
       if (question !== "q1") throw new Fault("not-found", `There is no question ${question}.`);
       return "answered";
     },
+    async approvePairing(which, admin) {
+      await note("approvePairing", which, admin);
+      return paired;
+    },
+    denyPairing: (id) => note("denyPairing", id),
+    async revokePaired(who) {
+      await note("revokePaired", who);
+      return paired;
+    },
     revoke: (id) => note("revoke", id),
     reset: (id) => note("reset", id),
     resend: (id) => note("resend", id),
@@ -169,8 +199,8 @@ export const archive: Archive = {
       until: at(90_000),
     },
   ],
-  pairings: async () => [],
-  pairedPeople: async () => [],
+  pairings: async () => [pairing, { ...pairing, id: "p2", expiresAt: at(2) }, { ...pairing, id: "p3", denied: true }],
+  pairedPeople: async () => [paired],
   rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5) }],
   usage: async ({ since = "" }) => used.filter((one) => one.day >= since),
   lastBoots: async () => [],

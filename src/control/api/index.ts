@@ -32,6 +32,7 @@ import type {
 import { toUsed, usedIn } from "./used.ts";
 import { type ProcessFacts, toItem, toSession, toSessionPage, toStatus, toTurn } from "../views.ts";
 import { addAgent } from "./agent.ts";
+import { addPairing } from "./pairing.ts";
 import { fieldsOf, limitOf, listMax, oneOf, wholeOf } from "./input.ts";
 
 export type ApiParts = {
@@ -57,6 +58,7 @@ export function api(parts: ApiParts): (request: Request) => Response | Promise<R
   addReads(app, parts);
   addOrders(app, parts);
   addAgent(app, parts);
+  addPairing(app, parts);
   app.notFound((c) => refuse(notFound(`There is nothing at ${c.req.method} ${c.req.path}.`)));
   app.onError((error) => {
     if (error instanceof Fault) return refuse(refusalOf(error));

@@ -24,7 +24,7 @@ export type Decision =
     }
   | {
       readonly type: "refused";
-      readonly code: "not-found" | "not-possible" | "busy";
+      readonly code: "not-found" | "not-possible";
       readonly why: string;
       readonly changes: readonly Change[];
     };
@@ -55,7 +55,7 @@ export async function approve(
     case "closed": {
       const minutes = Math.max(1, Math.ceil(guessed.ms / 60_000));
       const why = `Too many wrong codes were tried. None is taken for ${minutes} more ${minutes === 1 ? "minute" : "minutes"}.`;
-      return { type: "refused", code: "busy", why, changes: [] };
+      return { type: "refused", code: "not-possible", why, changes: [] };
     }
   }
 }

@@ -16,6 +16,7 @@ import type { Intake } from "../intake.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Pump } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
+import { approve, deny, revoke } from "../access/letting.ts";
 import { lookUp } from "./fate.ts";
 import { probeAll } from "./probe.ts";
 import { Interruption } from "../turns/interruption.ts";
@@ -30,8 +31,22 @@ export type Desk = {
 
 export type Operator = Pick<
   Gateway,
-  "probe" | "post" | "cancel" | "retry" | "answer" | "revoke" | "reset" | "resend" | "discard"
+  | "probe"
+  | "post"
+  | "cancel"
+  | "retry"
+  | "answer"
+  | "approvePairing"
+  | "denyPairing"
+  | "revokePaired"
+  | "revoke"
+  | "reset"
+  | "resend"
+  | "discard"
 >;
+
+/** Whoever runs the gateway decides about all its accounts. */
+const everybody = () => true;
 
 export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: Desk): Operator {
   const { store, world, ledger, events } = parts;
@@ -113,6 +128,24 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       if (fate.type === "gone")
         throw new Fault("not-found", `There is no question ${question}. List them with \`everturn approvals\`.`);
       throw new Fault("not-possible", fateText(fate));
+    },
+    async approvePairing(which, admin) {
+      refuseUnlessOpen();
+      return door.letIn(() => approve(parts, door.guesses, which, { by: "operator", admin }, everybody));
+    },
+    async denyPairing(id) {
+      refuseUnlessOpen();
+      const changes = await deny(parts, id);
+      if (changes === null)
+        throw new Fault("not-found", `There is no open request ${id}. List them with \`everturn pair\`.`);
+      await mustCommit(changes);
+    },
+    async revokePaired(who) {
+      refuseUnlessOpen();
+      const done = await revoke(parts, who, everybody);
+      if (done.type === "refused") throw new Fault(done.code, done.why);
+      await mustCommit(done.changes);
+      return done.paired;
     },
     async revoke(id) {
       refuseUnlessOpen();
