@@ -10,7 +10,8 @@ import {
   type Sent,
   decidePace,
   isForgotten,
-  leftLater,
+  letGo,
+  letThrough,
   notedSent,
   nothingSent,
   rested,
@@ -91,10 +92,21 @@ table("pace", rows, ({ account = nothingSent, chat = nothingSent, isGroup = fals
   assert.deepEqual(decidePace(its, account, chat, { kind: "preview", isGroup, at: now }), preview);
 });
 
-test("what was let through and left later counts from when it left", () => {
-  const sent = notedSent(rule, notedSent(rule, nothingSent, at(5)), at(5));
-  assert.deepEqual(leftLater(sent, at(5), at(9)).sent, [at(5), at(9)]);
-  assert.deepEqual(leftLater(sent, at(6), at(9)).sent, sent.sent, "forgotten meanwhile");
+test("what is let through counts as long as it has not gone, and from when it went", () => {
+  const held = letThrough(letThrough(letThrough(letThrough(nothingSent))));
+  const ask = (account: Sent, chat: Sent, kind: "final" | "preview" = "final") =>
+    decidePace(rule, account, chat, { kind, isGroup: false, at: now });
+  assert.deepEqual(ask(held, nothingSent), { type: "wait", until: Number.POSITIVE_INFINITY, all: true });
+  assert.deepEqual(ask(nothingSent, letThrough(nothingSent)), {
+    type: "wait",
+    until: Number.POSITIVE_INFINITY,
+    all: false,
+  });
+  assert.deepEqual(ask(letThrough(letThrough(nothingSent)), nothingSent, "preview"), drop);
+  assert.deepEqual(ask(letGo(rule, held, null), nothingSent), go, "one never went");
+  const gone = letGo(rule, held, at(99_400));
+  assert.deepEqual([gone.held, gone.sent], [3, [at(99_400)]]);
+  assert.deepEqual(ask(gone, nothingSent), wait(400, true));
 });
 
 test("a rest is never made shorter", () => {
@@ -109,6 +121,7 @@ test("no more is kept than the rules ask for, and what is old is forgotten", () 
   assert.ok(!isForgotten(rule, sent, at(60_000)));
   assert.ok(isForgotten(rule, sent, at(60_099)));
   assert.ok(!isForgotten(rule, rests(5), at(100_004)));
+  assert.ok(!isForgotten(rule, letThrough(nothingSent), now));
 });
 
 test("whatever is asked for in whatever order, no window ever holds more than it may", () => {

@@ -10,16 +10,22 @@ export type PaceRule = {
   readonly perGroupMinute?: number;
 };
 
-/** What is known of an account, or of one chat of it: when it was sent to, oldest first, and until when it must rest. */
-export type Sent = { readonly sent: readonly Instant[]; readonly restsUntil: Instant };
+/** What is known of an account, or of one chat of it. */
+export type Sent = {
+  /** When requests left, oldest first. */
+  readonly sent: readonly Instant[];
+  /** Let through and not yet gone: each counts as if it left at this very moment, however long that takes. */
+  readonly held: number;
+  readonly restsUntil: Instant;
+};
 
-export const nothingSent: Sent = { sent: [], restsUntil: 0 as Instant };
+export const nothingSent: Sent = { sent: [], held: 0, restsUntil: 0 as Instant };
 
 export type PaceRequest = { readonly kind: "final" | "preview"; readonly isGroup: boolean; readonly at: Instant };
 
 export type PaceVerdict =
   | { readonly type: "now" }
-  /** `all`: nobody else on the account may go earlier. */
+  /** `all`: nobody else on the account may go earlier. Without end: until something that is held has gone. */
   | { readonly type: "wait"; readonly until: Instant; readonly all: boolean }
   | { readonly type: "drop" };
 
@@ -32,10 +38,10 @@ const previewShare = 0.5;
 export function decidePace(rule: PaceRule | null, account: Sent, chat: Sent, request: PaceRequest): PaceVerdict {
   const { kind, isGroup, at } = request;
   const share = kind === "preview" ? previewShare : 1;
-  const whole = rule === null ? at : roomAt(account.sent, overall(rule), share);
+  const whole = rule === null ? at : roomAt(account, overall(rule), share);
   const all = Math.max(account.restsUntil, whole);
-  const pause = rule === null ? at : (chat.sent.at(-1) ?? -rule.chatEveryMs) + rule.chatEveryMs;
-  const minute = rule === null || !isGroup ? at : roomAt(chat.sent, inGroup(rule), share);
+  const pause = rule === null || rule.chatEveryMs === 0 ? at : roomAt(chat, { count: 1, ms: rule.chatEveryMs }, 1);
+  const minute = rule === null || !isGroup ? at : roomAt(chat, inGroup(rule), share);
   const own = Math.max(chat.restsUntil, pause, minute);
   if (Math.max(all, own) <= at) return { type: "now" };
   if (kind === "preview") return { type: "drop" };
@@ -55,10 +61,24 @@ function inGroup({ perGroupMinute = Number.POSITIVE_INFINITY }: PaceRule): Windo
   return { count: perGroupMinute, ms: minuteMs };
 }
 
-/** When there is room for one more: as soon as all but `count - 1` have left the window. */
-function roomAt(sent: readonly Instant[], { count, ms }: Window, share: number): number {
-  const last = sent.at(-Math.max(1, Math.floor(count * share)));
-  return last === undefined || count === Number.POSITIVE_INFINITY ? 0 : last + ms;
+/** When there is room for one more: as soon as enough of the others have left the window. */
+function roomAt({ sent, held }: Sent, { count, ms }: Window, share: number): number {
+  if (count === Number.POSITIVE_INFINITY) return 0;
+  const left = Math.max(1, Math.floor(count * share)) - held;
+  if (left <= 0) return Number.POSITIVE_INFINITY;
+  const last = sent.at(-left);
+  return last === undefined ? 0 : last + ms;
+}
+
+/** One is let through, and goes when it is stored. */
+export function letThrough(before: Sent): Sent {
+  return { ...before, held: before.held + 1 };
+}
+
+/** What was let through goes now, or never. */
+export function letGo(rule: PaceRule | null, before: Sent, at: Instant | null): Sent {
+  const after = { ...before, held: before.held - 1 };
+  return at === null ? after : notedSent(rule, after, at);
 }
 
 /** One more was sent; what no rule asks for any more is forgotten. */
@@ -68,19 +88,13 @@ export function notedSent(rule: PaceRule | null, before: Sent, at: Instant): Sen
   return { ...before, sent: [...before.sent, at].slice(-most) };
 }
 
-/** What was let through at a moment really left later. */
-export function leftLater(before: Sent, admitted: Instant, at: Instant): Sent {
-  const place = before.sent.indexOf(admitted);
-  return place === -1 ? before : { ...before, sent: [...before.sent.toSpliced(place, 1), at] };
-}
-
 /** The platform asked for a pause. */
 export function rested(before: Sent, at: Instant, afterMs: number): Sent {
   return { ...before, restsUntil: Math.max(before.restsUntil, later(at, afterMs)) as Instant };
 }
 
 /** Nothing of it matters any more. */
-export function isForgotten(rule: PaceRule | null, { sent, restsUntil }: Sent, at: Instant): boolean {
+export function isForgotten(rule: PaceRule | null, { sent, held, restsUntil }: Sent, at: Instant): boolean {
   const last = sent.at(-1) ?? 0;
-  return restsUntil <= at && last + Math.max(minuteMs, rule?.chatEveryMs ?? 0) <= at;
+  return held === 0 && restsUntil <= at && last + Math.max(minuteMs, rule?.chatEveryMs ?? 0) <= at;
 }

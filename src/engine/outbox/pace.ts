@@ -12,7 +12,8 @@ import {
   type Sent,
   decidePace,
   isForgotten,
-  leftLater,
+  letGo,
+  letThrough,
   notedSent,
   nothingSent,
   rested,
@@ -87,22 +88,29 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     for (const [chat, sent] of room.chats) if (isForgotten(room.rule, sent, world.now())) room.chats.delete(chat);
   }
 
-  function count(room: Room, to: Address, at: Instant): void {
-    room.account = notedSent(room.rule, room.account, at);
-    change(room, to, (chat) => notedSent(room.rule, chat, at));
+  /** What is done to the count of a chat is done to that of the account. Where nobody counts, nothing is kept. */
+  function count(room: Room, to: Address, by: (before: Sent) => Sent): void {
+    if (room.rule === null) return;
+    room.account = by(room.account);
+    change(room, to, by);
   }
 
-  function seatIn(room: Room, to: Address, at: Instant): Seat {
+  function seatIn(room: Room, to: Address): Seat {
+    let isHeld = true;
     room.free--;
-    count(room, to, at);
+    count(room, to, letThrough);
+    function go(at: Instant | null): void {
+      if (!isHeld) return;
+      isHeld = false;
+      count(room, to, (before) => letGo(room.rule, before, at));
+    }
     return {
       begin() {
-        const now = world.now();
-        if (now === at) return;
-        room.account = leftLater(room.account, at, now);
-        change(room, to, (chat) => leftLater(chat, at, now));
+        go(world.now());
+        if (room.waiting.length > 0) admit(room);
       },
       leave() {
+        go(null);
         room.free++;
         admit(room);
       },
@@ -121,7 +129,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       const verdict = decide(room, to, "final", now);
       if (verdict.type === "now" && room.free > 0) {
         room.waiting.splice(i, 1);
-        resolve(seatIn(room, to, now));
+        resolve(seatIn(room, to));
         continue;
       }
       if (verdict.type === "wait") next = Math.min(next, verdict.until);
@@ -143,8 +151,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     const room = roomOf(to);
     if (room.waiting.length > 0) admit(room);
     if (room.isFull || room.free === 0) return null;
-    const now = world.now();
-    return decide(room, to, "final", now).type === "now" ? seatIn(room, to, now) : null;
+    return decide(room, to, "final", world.now()).type === "now" ? seatIn(room, to) : null;
   }
 
   closing.addEventListener("abort", () => {
@@ -171,7 +178,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       if (room.isFull || room.waiting.some((one) => one.to.chat === to.chat)) return false;
       const now = world.now();
       if (decide(room, to, "preview", now).type !== "now") return false;
-      count(room, to, now);
+      count(room, to, (before) => notedSent(room.rule, before, now));
       return true;
     },
     told(to, result) {
