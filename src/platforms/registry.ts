@@ -5,6 +5,7 @@ export const platforms = {
   web: () => import("./chat/index.ts"),
   terminal: () => import("./chat/index.ts"),
   api: () => import("./api/index.ts"),
+  hooks: () => import("./hooks/index.ts"),
   telegram: () => import("./telegram/index.ts"),
   discord: () => import("./discord/index.ts"),
   slack: () => import("./slack/index.ts"),

@@ -189,7 +189,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const blobs = blobsLater(paths.files);
   const opened = [
     ...near.map((make) => make(store, { boot: boot.id, version }, blobs)),
-    ...far.map((make) => make({ world, blobs, archive: store, store })),
+    ...far.map((make) => make({ world, blobs, archive: store, store, gateway: () => gate })),
   ];
   const settings = settingsOf(config, opened);
   const processes = openProcesses();

@@ -32,6 +32,7 @@ export const api = orOff({
   // Whoever holds a key was let in by whoever configured it.
   allow: v.optional(names, ["*"]),
   admins: v.optional(names, [owner]),
+  pairing: v.optional(flag, false),
   restartNotices: v.optional(flag, false),
   keys: v.optional(keys, {}),
 });

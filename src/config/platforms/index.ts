@@ -6,6 +6,7 @@ import { api } from "./api.ts";
 import { discord } from "./discord.ts";
 import { busy, orOff } from "./every.ts";
 import { email } from "./email.ts";
+import { hooks } from "./hooks.ts";
 import { matrix } from "./matrix.ts";
 import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
@@ -14,6 +15,7 @@ export const platforms = group({
   web: v.optional(orOff({ busy }), {}),
   terminal: v.optional(orOff({ busy }), {}),
   api: v.optional(api, {}),
+  hooks: v.optional(hooks, false),
   telegram: v.optional(telegram, false),
   discord: v.optional(discord, false),
   slack: v.optional(slack, false),

@@ -4,6 +4,7 @@
 import type { Config } from "../../config/schema.ts";
 import { type PlatformSettings, defaultPlatformSettings } from "../../engine/parts.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import type { Gateway } from "../../ports/gateway.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
 import type { Archive, Store } from "../../ports/store.ts";
@@ -16,13 +17,19 @@ export type LifeFacts = { readonly boot: string; readonly version: string };
 export type Near = (store: Archive, facts: LifeFacts, blobs?: Blobs) => Opened;
 /** One out there, or one that others reach. */
 export type Far = (around: Around) => Opened;
-export type Around = Surroundings & { readonly archive: Archive; readonly store: Pick<Store, "turn" | "turnBy"> };
+export type Around = Surroundings & {
+  readonly archive: Archive;
+  readonly store: Pick<Store, "turn" | "turnBy">;
+  /** There as soon as anything is sent. */
+  readonly gateway: () => Pick<Gateway, "post" | "status">;
+};
 
 /** Null where it is not configured. */
 type Loader = (platforms: Config["platforms"]) => Promise<Far> | null;
 
 const far: readonly Loader[] = [
   ({ api }) => (api === false ? null : import("./api.ts").then(({ openApi }) => openApi(api))),
+  ({ hooks }) => (hooks === false ? null : import("./hooks.ts").then(({ openHooks }) => openHooks(hooks))),
   ({ telegram }) =>
     telegram === false ? null : import("./telegram.ts").then(({ openTelegram }) => openTelegram(telegram)),
   ({ discord }) => (discord === false ? null : import("./discord.ts").then(({ openDiscord }) => openDiscord(discord))),

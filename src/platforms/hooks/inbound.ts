@@ -1,0 +1,123 @@
+// What a webhook brings, turned into what the engine takes. Pure. Words that were made from a foreign body carry its name in
+// front: nothing that strangers wrote there can be a command or the answer to an approval.
+
+import type { Instant } from "../../core/ids.ts";
+import type { Address, FileRef, Inbound } from "../../core/message.ts";
+import { type Hook, account, hookLimits } from "./api.ts";
+import { type Refusal, badRequest } from "./faults.ts";
+
+export type GivenFile = { readonly name: string; readonly mime: string; readonly bytes: Uint8Array };
+
+export type Call = {
+  readonly id: string;
+  readonly chat: string | null;
+  readonly sender: string | null;
+  readonly text: string;
+  readonly files: readonly GivenFile[];
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `print` names a request whose sender gave it no name of its own. */
+export function readCall(hook: Hook, headers: Headers, body: Uint8Array, print: string): Call | Refusal {
+  const given = parse(body);
+  if (given === null) return badRequest("The body must be a JSON object in UTF-8.");
+  const id = readId(given, headers, print);
+  if (id === null) return badRequest("`id` must be 1 to 200 visible ASCII characters.");
+  const [chat, sender] = [readName(given["chat"]), readName(given["sender"])];
+  if (hook.text !== undefined) {
+    const words = fill(hook.text, given).trim();
+    if (words === "") return badRequest("The template of this hook finds no words in this body.");
+    return { id, chat: null, sender: null, text: `Webhook ${hook.name}:\n${words}`, files: [] };
+  }
+  if (chat === undefined || sender === undefined)
+    return badRequest("`chat` and `sender` must be texts of 1 to 200 characters.");
+  const files = readFiles(given["files"]);
+  if ("status" in files) return files;
+  const { text } = given;
+  if (typeof text !== "string" || (text.trim() === "" && files.length === 0))
+    return badRequest(
+      "`text` must be a text that is not empty. For a body of another shape, set `text` of this hook to a template.",
+    );
+  return { id, chat, sender, text, files };
+}
+
+function parse(body: Uint8Array): Fields | null {
+  try {
+    const given: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Fields) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+const idHeaders = ["x-github-delivery", "webhook-id", "idempotency-key"] as const;
+
+/** What was signed counts more than a header, which was not. */
+function readId(given: Fields, headers: Headers, print: string): string | null {
+  const { id } = given;
+  if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
+  if (typeof id === "string") return isId(id) ? id : null;
+  const named = idHeaders.map((name) => headers.get(name)).find((one) => one !== null && isId(one));
+  return named ?? print;
+}
+
+function isId(text: string): boolean {
+  return /^[\x21-\x7e]{1,200}$/.test(text);
+}
+
+/** Null where there is none, undefined where it is not usable. */
+function readName(given: unknown): string | null | undefined {
+  if (given === undefined || given === null) return null;
+  if (typeof given !== "string") return undefined;
+  const name = given.trim();
+  return name !== "" && name.length <= 200 && !/\p{Cc}/u.test(name) ? name : undefined;
+}
+
+function readFiles(given: unknown): readonly GivenFile[] | Refusal {
+  if (given === undefined || given === null) return [];
+  if (!Array.isArray(given) || given.length > hookLimits.filesMax)
+    return badRequest(`\`files\` must be a list of at most ${hookLimits.filesMax} files.`);
+  const files: GivenFile[] = [];
+  for (const one of given as readonly (Fields | null)[]) {
+    const { name, mime, data } = one ?? {};
+    const isWhole = typeof name === "string" && name.trim() !== "" && typeof data === "string";
+    if (!isWhole || data === "" || !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data))
+      return badRequest("Each of `files` must have a `name` and its content as base64 in `data`.");
+    const kind = typeof mime === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";
+    files.push({ name, mime: kind, bytes: Buffer.from(data, "base64") });
+  }
+  return files;
+}
+
+/** `{{commits.0.message}}` is what stands there; what is no text is shown as JSON, and what is not there as nothing. */
+export function fill(template: string, body: unknown): string {
+  return template.replaceAll(/\{\{\s*([\w$.-]+)\s*\}\}/g, (_, path: string) => {
+    let at = body;
+    for (const step of path.split(".")) {
+      if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return "";
+      at = (at as Fields)[step];
+    }
+    if (at === null || at === undefined) return "";
+    return typeof at === "string" ? at : JSON.stringify(at);
+  });
+}
+
+export function addressOf(hook: string, chat: string | null): Address {
+  const place = { platform: "hooks", account, chat: hook };
+  return chat === null ? place : { ...place, thread: chat };
+}
+
+export function toInbound(hook: Hook, call: Call, files: readonly FileRef[], at: Instant): Inbound {
+  const { id, chat, sender, text } = call;
+  return {
+    key: `${hook.name}:${id}`,
+    from: addressOf(hook.name, chat),
+    sender: sender === null ? hook.name : `${hook.name}/${sender}`,
+    ...(sender === null ? {} : { name: sender }),
+    body: { kind: "text", text, files },
+    sentAt: at,
+    hints: { request: id },
+  };
+}
