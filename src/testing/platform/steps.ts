@@ -74,7 +74,7 @@ export function live(platform: Platform, store: Kept, accept: Accept = store.acc
   };
   const ended = listen();
   ended.catch(up.reject);
-  up.promise.catch(() => undefined);
+  void Promise.allSettled([up.promise]);
   return { stop, ended, up: up.promise };
 }
 
@@ -87,7 +87,7 @@ export async function listening(t: TestContext, open: OpenPlatform, accept?: Acc
   const life = live(opened.platform, store, accept ?? store.accept);
   t.after(async () => {
     life.stop.abort();
-    await life.ended.catch(() => undefined);
+    await Promise.allSettled([life.ended]);
     await opened.close();
   });
   await life.up;
@@ -104,7 +104,7 @@ export async function nextLife(
   const life = live(platform, store);
   t.after(async () => {
     life.stop.abort();
-    await life.ended.catch(() => undefined);
+    await Promise.allSettled([life.ended]);
   });
   await life.up;
   return { ...life, platform };
