@@ -22,9 +22,6 @@ export const notYet: readonly NotYet[] = [
   { key: "store.url", refused: isPostgres, todo: "write sqlite or remove it" },
 ];
 
-/** Named where somebody asks for a platform that there is not. */
-export const platformsHere: readonly string[] = ["web", "terminal", "api", "telegram", "discord", "slack"];
-
 /** Whether a key is refused whatever its value; such a key is never suggested. */
 export function isRefusedAlways(path: KeyPath): boolean {
   const key = path.join(".");

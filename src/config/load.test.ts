@@ -7,8 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
+import * as v from "valibot";
 import { sentenceOfFault } from "./faults.ts";
 import { type ConfigInput, type FileRead, type LoadedConfig, loadConfig, systemInput } from "./load.ts";
+import { platforms } from "./platforms/index.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { Secret, toPrintable } from "./secret.ts";
 
@@ -36,6 +38,11 @@ async function configOf(given: Given): Promise<Config> {
 const sentences = (loaded: LoadedConfig) => (loaded.type === "wrong" ? loaded.faults.map(sentenceOfFault) : []);
 const faultsOf = async (given: Given) => sentences(await loadConfig(input(given)));
 
+/** Platforms out there are off until somebody configures them; the HTTP API is there for the owner. */
+const out = Object.fromEntries(
+  Object.keys(platforms.entries).map((name) => [name, name === "api" ? v.parse(platforms.entries.api, {}) : false]),
+);
+
 test("without any file everything has its documented default", async () => {
   const loaded = await loadConfig(input({}));
   assert.equal(loaded.type, "loaded");
@@ -53,7 +60,7 @@ test("without any file everything has its documented default", async () => {
       tools: { terminal: { sandbox: "auto", network: false }, approvals: "dangerous", web: { allowPrivate: false } },
       mcp: {},
     },
-    platforms: { web: { busy: "queue" }, terminal: { busy: "queue" }, telegram: false },
+    platforms: { ...out, web: { busy: "queue" }, terminal: { busy: "queue" } },
     control: { host: "127.0.0.1", port: 7433, auth: "token" },
     gateway: { drainSeconds: 0 },
     recovery: { afterCrash: "resume", autoResume: true },
@@ -81,7 +88,7 @@ store: { url: sqlite }
 log: { level: debug, format: json }
 `;
   const config = await configOf({ yaml });
-  assert.deepEqual(config.platforms, { web: false, terminal: { busy: "steer" }, telegram: false });
+  assert.deepEqual(config.platforms, { ...out, web: false, terminal: { busy: "steer" } });
   assert.deepEqual(config.control, { host: "::1", port: 0, auth: "token" });
   assert.equal(config.gateway.drainSeconds, 2.5);
   assert.deepEqual(config.log, { level: "debug", format: "json" });
@@ -121,7 +128,7 @@ test("every fault is told at once, each with its place, its key, what is wrong a
   port: "7433"
 platforms:
   web: no
-  discord: {}
+  carrierPigeon: {}
   telegram:
     token: \${TELEGRAM_BOT_TOKEN}
     tokn: x
@@ -135,6 +142,7 @@ store: { url: "postgres://ann:pw@x/y" }
 agent: { backend: modl, apiKey: "\${KEY}" }
 recovery: { autoResume: "yes", afterCrash: suspended }
 `;
+  const here = Object.keys(platforms.entries);
   const dotenv = "A=1\nnonsense\nEVERTURN_LOG__LEVELS=loud\n";
   const env = { EVERTURN_CONTROL_PORT: "5", EVERTURN_PLATFORMS__TERMINAL__BUSY: "never", EVERTURN_NOPE__X: "1" };
   assert.deepEqual(await faultsOf({ yaml, dotenv, env }), [
@@ -142,8 +150,9 @@ recovery: { autoResume: "yes", afterCrash: suspended }
     '/h/config.yaml, line 3: control.host is "0.0.0.0", which is not available in this version; write 127.0.0.1 or remove it',
     '/h/config.yaml, line 4: control.port must be a whole number from 0 to 65535, but is "7433"; remove the quotes',
     '/h/config.yaml, line 6: platforms.web must be a group of settings, or false to switch it off, but is "no"; write false',
-    "/h/config.yaml, line 7: platforms.discord is not available in this version; remove it; the platforms of this version are web and terminal",
-    "/h/config.yaml, line 8: platforms.telegram is not available in this version; remove it",
+    `/h/config.yaml, line 7: platforms.carrierPigeon is not available in this version; remove it; the platforms of this version are ${here.slice(0, -1).join(", ")} and ${here.at(-1)}`,
+    "/h/config.yaml, line 9: platforms.telegram.token needs TELEGRAM_BOT_TOKEN, which is not set; set TELEGRAM_BOT_TOKEN in the environment or in .env",
+    "/h/config.yaml, line 10: platforms.telegram.tokn is not known; did you mean token?",
     "/h/config.yaml, line 11: agents is not known; did you mean agent?",
     "/h/config.yaml, line 13: gateway.drain_seconds is not known; did you mean drainSeconds?",
     "/h/config.yaml, line 14: gateway.drainSeconds needs DRAIN, which is not set; set DRAIN in the environment or in .env",

@@ -6,7 +6,7 @@ import { nearest } from "../../core/route.ts";
 import { checkAgent } from "../agent/access.ts";
 import { meantModel } from "../agent/providers.ts";
 import { modelName } from "../agent/schema.ts";
-import { isRefused, isRefusedAlways, isRefusedAt, notYet, platformsHere } from "../available.ts";
+import { isRefused, isRefusedAlways, isRefusedAt, notYet } from "../available.ts";
 import { variableOf } from "../env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "../faults.ts";
 import { configSchema } from "../schema.ts";
@@ -77,7 +77,7 @@ function unknownKey(path: KeyPath, key: string, known: readonly string[]): [what
   if (path.length === 1 && path[0] === "platforms" && meant === null)
     return [
       "is not available in this version",
-      `remove it; the platforms of this version are ${platformsHere.join(" and ")}`,
+      `remove it; the platforms of this version are ${usable.slice(0, -1).join(", ")} and ${usable.at(-1)}`,
     ];
   if (meant !== null)
     return ["is not known", ({ variable }) => `did you mean ${namedIn(variable, [...path, key], [...path, meant])}?`];
