@@ -199,17 +199,18 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       return result === "accepted" ? "posted" : "duplicate";
     },
     async letIn(decide) {
-      const first = await decided(decide);
-      await commitPlan(
-        () => lanes.enter(first.welcome.to.from),
+      const { paired, welcome } = await decided(decide);
+      const result = await commitPlan(
+        () => lanes.enter(welcome.to.from),
         [],
         async (lane) => {
-          const { changes, welcome } = await decided(decide);
-          const plan = plans.post(lane, welcome.to, welcome.text);
-          return { ...plan, changes: [...plan.changes, ...changes] };
+          const again = await decided(decide);
+          const plan = plans.post(lane, again.welcome.to, again.welcome.text);
+          return { ...plan, changes: [...plan.changes, ...again.changes] };
         },
       );
-      return first.paired;
+      if (result === "duplicate") throw new Fault("not-possible", "They were let in already, at this very moment.");
+      return paired;
     },
     guesses: plans.guesses,
   };
