@@ -2,18 +2,16 @@
 // pressed; and that our own words do not come back to us.
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import type { Inbound } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
 import { type OpenPlatform, itemTo, listening, wordsOf } from "./steps.ts";
 
 export function factTests(open: OpenPlatform): void {
-  describe("what is told about a message", () => {
-    threadTests(open);
-    groupTests(open);
-    wordingTests(open);
-    pressTests(open);
-  });
+  threadTests(open);
+  groupTests(open);
+  wordingTests(open);
+  pressTests(open);
 }
 
 function threadTests(open: OpenPlatform): void {

@@ -2,20 +2,18 @@
 // repeat harmless, and so does an edit.
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { Fault } from "../../core/fault.ts";
 import type { SendResult } from "../../core/outbox.ts";
 import type { Failure } from "./driver.ts";
 import { type OpenPlatform, again, inletOf, itemTo, listening, nextLife } from "./steps.ts";
 
 export function failureTests(open: OpenPlatform): void {
-  describe("what goes wrong", () => {
-    rateTests(open);
-    for (const kind of ["server", "html", "dropped-before"] as const) lostTests(open, kind);
-    doubtTests(open);
-    awayTests(open);
-    deniedTests(open);
-  });
+  rateTests(open);
+  for (const kind of ["server", "html", "dropped-before"] as const) lostTests(open, kind);
+  doubtTests(open);
+  awayTests(open);
+  deniedTests(open);
 }
 
 const signal = new AbortController().signal;

@@ -1,17 +1,15 @@
 // The way in: nothing is acknowledged before it is stored, nothing is lost, and listening ends when told to.
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { Fault } from "../../core/fault.ts";
 import type { Inbound } from "../../core/message.ts";
 import { type OpenPlatform, type Receipt, inletOf, listening, settle } from "./steps.ts";
 
 export function intakeTests(open: OpenPlatform): void {
-  describe("the way in", () => {
-    receiptTests(open);
-    textTests(open);
-    endTests(open);
-  });
+  receiptTests(open);
+  textTests(open);
+  endTests(open);
 }
 
 function receiptTests(open: OpenPlatform): void {
@@ -40,8 +38,9 @@ function receiptTests(open: OpenPlatform): void {
     });
     assert.equal(await say("hello"), "refused");
     assert.equal(await redeliver(), "acknowledged");
-    assert.equal(offered.length, 2);
-    assert.equal(offered[0]?.key, offered[1]?.key);
+    // A far side with a backlog may have offered it by itself before.
+    assert.ok(offered.length >= 2);
+    assert.equal(new Set(offered.map(({ key }) => key)).size, 1);
   });
 
   test("a message that comes again has the same key and is acknowledged again", async (t) => {

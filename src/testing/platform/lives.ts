@@ -2,7 +2,7 @@
 // when the next life goes on from the cursor that was stored.
 
 import assert from "node:assert/strict";
-import { type TestContext, describe, test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { Accept } from "../../ports/platform.ts";
 import { type Kept, type OpenPlatform, kept, live, nextLife, settle, wordsOf } from "./steps.ts";
 
@@ -13,13 +13,11 @@ const points = {
 } as const satisfies Record<string, (store: Kept, ...given: Parameters<Accept>) => Promise<unknown>>;
 
 export function lifeTests(open: OpenPlatform): void {
-  describe("lives", () => {
-    for (const [name, die] of Object.entries(points)) {
-      test(`a kill ${name}: nothing is lost, and the key stays`, (t) => killAt(t, open, die));
-    }
-    backlogTests(open);
-    downTests(open);
-  });
+  for (const [name, die] of Object.entries(points)) {
+    test(`a kill ${name}: nothing is lost, and the key stays`, (t) => killAt(t, open, die));
+  }
+  backlogTests(open);
+  downTests(open);
 }
 
 type Dying = (store: Kept, ...given: Parameters<Accept>) => Promise<unknown>;

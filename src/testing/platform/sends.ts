@@ -1,16 +1,14 @@
 // The way out: what is sent is seen, once and in order, whole, and a failure is an answer.
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import type { OutboxItem } from "../../core/outbox.ts";
 import { type OpenPlatform, again, itemTo, listening } from "./steps.ts";
 
 export function sendTests(open: OpenPlatform): void {
-  describe("the way out", () => {
-    itemTests(open);
-    silentTests(open);
-    brokenTests(open);
-  });
+  itemTests(open);
+  silentTests(open);
+  brokenTests(open);
 }
 
 function itemTests(open: OpenPlatform): void {
