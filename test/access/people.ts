@@ -53,9 +53,11 @@ export const inGroup = (called: boolean, more: Partial<Inbound> = {}): Partial<I
 
 export const web = { from: { platform: "web", account: "bot", chat: "mine" } } as const;
 
+/** A repeated send is seen once: it goes under its key. */
 export function seenBy(on: Stage, chat: string, platform = "chat"): readonly string[] {
   const sent: readonly OutboxItem[] = on.servers.get(platform)?.sent ?? [];
-  return sent.filter(({ to }) => to.chat === chat).map(({ text }) => text);
+  const first = sent.filter(({ id }, n) => sent.findIndex((one) => one.id === id) === n);
+  return first.filter(({ to }) => to.chat === chat).map(({ text }) => text);
 }
 
 /** Waits for the next thing somebody is told, and answers it. */
