@@ -10,6 +10,7 @@ import { type Attachments, attachments } from "./files/attachments.ts";
 import type { Client, Fetched } from "./net/client.ts";
 import type { FileRef, Listed } from "./net/wire.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
+import { type People, people } from "./people/people.ts";
 import { concernsPending, type Keep, newId } from "./pending.ts";
 import { cursorOf, type Feed, type FeedEvent, isWorking } from "./state.ts";
 import type { Steps } from "./steps/calls.ts";
@@ -21,6 +22,7 @@ export type App = {
   /** What will go with the next message. */
   readonly files: Attachments;
   readonly fates: Fates;
+  readonly people: People;
   /** The model of the conversation and what it has used; empty where there is nothing to tell. */
   readonly used: ReadonlySignal<string>;
   /** Something the user said is being worked on. */
@@ -61,6 +63,7 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
   const files = attachments({ client, keep, denied: deny });
   const asked = fates(client);
   const used = usage(client);
+  const strangers = people(client);
   const out = outgoing({
     keep,
     client,
@@ -104,6 +107,7 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
       const { messages } = talk.feed.value;
       void asked.look(messages);
       void used.look(messages);
+      void strangers.look();
     }
     if (talk.chat.value === "") choose();
   }
@@ -141,6 +145,7 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     out,
     files,
     fates: asked,
+    people: strangers,
     used: used.words,
     working: computed(() => isWorking(talk.feed.value) || isBehind(used.workingAfter.value, talk.feed.value)),
     rows,

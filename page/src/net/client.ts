@@ -2,6 +2,7 @@
 // Never throws for what the gateway or the network did. Addresses are relative, so a proxy may put the page anywhere.
 
 import type { Pending } from "../pending.ts";
+import { type Choice, readStrangers, type Stranger } from "../people/people.ts";
 import { readSteps, type Steps } from "../steps/calls.ts";
 import { type Uploaded, uploadTo } from "./upload.ts";
 import {
@@ -39,6 +40,9 @@ export type Client = {
   fate(question: string): Promise<Fetched<Fate>>;
   used(session: string): Promise<Fetched<Used>>;
   steps(turn: string): Promise<Fetched<Steps>>;
+  /** Who waits to be let in on some platform. */
+  pairings(): Promise<Fetched<readonly Stranger[]>>;
+  decidePairing(id: string, choice: Choice): Promise<Posted>;
   /** `progress` gets the part that is gone, from 0 to 1. */
   upload(chat: string, file: File, progress: (part: number) => void, signal: AbortSignal): Promise<Uploaded>;
   /** Where a file is; `show` for a picture in its place. */
@@ -57,6 +61,8 @@ export function client(platform: string): Client {
     fate: (question) => get(`api/questions/${encodeURIComponent(question)}`, readFate),
     used: (session) => get(`api/sessions/${encodeURIComponent(session)}?limit=1`, readUsed),
     steps: (turn) => get(`api/turns/${encodeURIComponent(turn)}`, readSteps),
+    pairings: () => get("api/pairings", readStrangers),
+    decidePairing: (id, choice) => post(`api/pairings/${encodeURIComponent(id)}/${choice}`, "{}"),
     upload: (chat, file, progress, signal) =>
       uploadTo(`${at(chat)}/files?${new URLSearchParams({ name: file.name })}`, file, progress, signal),
     fileUrl(chat, { name, mime, blob }, show) {

@@ -3,6 +3,7 @@
 import { type ComponentChild, h } from "preact";
 import type { App } from "../app.ts";
 import { type ChatRow, hashOf } from "../chats.ts";
+import { Strangers } from "../people/cards.ts";
 import { type Theme, themes } from "../theme.ts";
 import { halves, mark, moon, plus, sun } from "./icons.ts";
 import { sr } from "./message.ts";
@@ -24,6 +25,7 @@ export function Sidebar({ app }: { readonly app: App }): ComponentChild {
         app.rows.value.map((row) => h(Item, { key: row.chat, row, current: row.chat === current })),
       ),
     ),
+    h(Strangers, { app }),
     h(ThemeChoice, { app }),
   );
 }

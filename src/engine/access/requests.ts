@@ -59,7 +59,8 @@ export function requests(parts: Parts): Requests {
     hear(inbound, tell) {
       const next = last.then(() => tell(() => decide(inbound)));
       // Whoever waits for it hears of its failure; the next stranger does not.
-      last = next.catch(() => null);
+      const over = () => undefined;
+      last = next.then(over, over);
       return next;
     },
   };

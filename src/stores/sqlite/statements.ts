@@ -4,6 +4,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Change } from "../../core/change.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
+import type { Session } from "../../core/session.ts";
 import type { Turn } from "../../core/turn.ts";
 
 type Expect =
@@ -128,24 +129,8 @@ export function toRow(change: Change): Row {
       return [numbers.inbox, change.platform, change.account, change.key, change.turn, change.at];
     case "cursor":
       return [numbers.cursor, change.platform, change.account, change.value];
-    case "session": {
-      const { session } = change;
-      const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset, model } = session;
-      return [
-        numbers.newSession,
-        id,
-        key,
-        address.platform,
-        owner,
-        fence,
-        createdAt,
-        activeAt,
-        endedAt ?? 0,
-        JSON.stringify(address),
-        reset,
-        model,
-      ];
-    }
+    case "session":
+      return sessionRow(change.session);
     case "active":
       return [numbers.active, change.at, change.session];
     case "ended":
@@ -192,6 +177,12 @@ export function toRow(change: Change): Row {
     default:
       return agentRow(change);
   }
+}
+
+function sessionRow(session: Session): Row {
+  const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset, model } = session;
+  const times = [createdAt, activeAt, endedAt ?? 0];
+  return [numbers.newSession, id, key, address.platform, owner, fence, ...times, JSON.stringify(address), reset, model];
 }
 
 /** Who is let in, and what people say anew. */
