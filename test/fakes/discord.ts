@@ -47,7 +47,8 @@ export type Call = { readonly method: string; readonly path: string; readonly bo
 /** What a matching call gets instead of its answer. `after`: the effect happens all the same. */
 export type Mishap =
   | { readonly status: number; readonly after?: true; readonly html?: true }
-  | { readonly limitedMs: number; readonly isGlobal?: true }
+  /** `scope`: one bucket of a route, which stays empty for so long; all of the bot; or one message among many others. */
+  | { readonly limitedMs: number; readonly scope: "user" | "global" | "shared" }
   | { readonly drop: "before" | "after" }
   | { readonly hang: true };
 
@@ -60,6 +61,10 @@ export type DiscordFake = {
   edit(channel: string, id: string, content: string): void;
   /** As if written while nobody was told. */
   write(channel: string, content: string, more?: object): Said;
+  /** A new thread in a channel; its id. */
+  openThread(parent: string, name: string): string;
+  /** What a file holds that the bot has sent. */
+  contentOf(attachment: Said["attachments"][number]): string;
   press(channel: string, message: string, label: string, by?: typeof ann): string;
   slash(channel: string, name: string, words?: string, by?: typeof ann): string;
   /** What the bot has written there and is still there, oldest first. */
@@ -81,7 +86,7 @@ export type DiscordFake = {
 };
 
 const epoch = 1_420_070_400_000n;
-const channelFacts: Readonly<Record<string, object>> = {
+const channels: Readonly<Record<string, object>> = {
   [general]: { id: general, type: 0, guild_id: guild, name: "general" },
   [forum]: { id: forum, type: 15, guild_id: guild, name: "help" },
   [thread]: { id: thread, type: 11, guild_id: guild, name: "how do I start", parent_id: forum },
@@ -89,6 +94,7 @@ const channelFacts: Readonly<Record<string, object>> = {
 };
 
 export async function discordFake(): Promise<DiscordFake> {
+  const channelFacts: Record<string, object> = { ...channels };
   const messages = new Map<string, Said[]>();
   const nonces = new Map<string, { readonly message: Said; readonly at: number }>();
   const receipts = new Map<string, { type: number }>();
@@ -130,7 +136,7 @@ export async function discordFake(): Promise<DiscordFake> {
         name: "The Guild",
         joined_at: "2020-01-01T00:00:00.000Z",
         channels: [told(general), told(forum)],
-        threads: [told(thread)],
+        threads: Object.entries(channelFacts).flatMap(([id, facts]) => ("parent_id" in facts ? [told(id)] : [])),
         roles: [{ id: ourRole, name: "ever", tags: { bot_id: bot.id } }],
       },
     ],
@@ -191,7 +197,7 @@ export async function discordFake(): Promise<DiscordFake> {
     const what: Mishap | { readonly none: true } = mishap?.what ?? { none: true };
     if ("hang" in what) return;
     if ("drop" in what && what.drop === "before") return void request.socket.destroy();
-    if ("limitedMs" in what) return limited(response, what.limitedMs, what.isGlobal === true);
+    if ("limitedMs" in what) return limited(response, what.limitedMs, what.scope);
     if ("status" in what && what.after === undefined) return failed(response, what.status, what.html === true);
     const isOurs = request.headers.authorization === `Bot ${token}` && !fake.isTokenWrong;
     const [status, answer] =
@@ -312,6 +318,13 @@ export async function discordFake(): Promise<DiscordFake> {
       Object.assign(said, { content, edited_timestamp: new Date().toISOString() });
       tell("MESSAGE_UPDATE", said);
     },
+    openThread(parent, name) {
+      const id = newId();
+      channelFacts[id] = { id, type: 11, guild_id: guild, name, parent_id: parent };
+      gateway.dispatch("THREAD_CREATE", told(id));
+      return id;
+    },
+    contentOf: (one) => String(files.get(new URL(one.url).pathname)),
     press(channel, id, label, by = ann) {
       const message = messages.get(channel)?.find((one) => one.id === id);
       const button = message?.components.flatMap((row) => row.components).find((one) => one.label === label);
@@ -367,17 +380,16 @@ function failed(response: ServerResponse, status: number, isPage: boolean): void
   response.writeHead(status, { "content-type": "text/html" }).end("<html><body>Bad gateway</body></html>");
 }
 
-function limited(response: ServerResponse, ms: number, isGlobal: boolean): void {
+function limited(response: ServerResponse, ms: number, scope: "user" | "global" | "shared"): void {
   const seconds = String(ms / 1000);
-  const bucket = {
-    "x-ratelimit-limit": "5",
-    "x-ratelimit-remaining": "0",
-    "x-ratelimit-reset-after": seconds,
-    "x-ratelimit-bucket": "b1",
-  };
-  const scope = isGlobal
-    ? { "x-ratelimit-global": "true", "x-ratelimit-scope": "global" }
-    : { ...bucket, "x-ratelimit-scope": "user" };
-  response.writeHead(429, { "content-type": "application/json", "retry-after": seconds, ...scope });
-  response.end(JSON.stringify({ message: "You are being rate limited.", retry_after: ms / 1000, global: isGlobal }));
+  const bucket = { "x-ratelimit-limit": "5", "x-ratelimit-remaining": "0", "x-ratelimit-reset-after": seconds };
+  response.writeHead(429, {
+    "content-type": "application/json",
+    "retry-after": seconds,
+    "x-ratelimit-scope": scope,
+    ...(scope === "user" ? { ...bucket, "x-ratelimit-bucket": "b1" } : {}),
+    ...(scope === "global" ? { "x-ratelimit-global": "true" } : {}),
+  });
+  const global = scope === "global";
+  response.end(JSON.stringify({ message: "You are being rate limited.", retry_after: ms / 1000, global }));
 }
