@@ -4,18 +4,8 @@
 
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-
-type Content = Readonly<Record<string, unknown>>;
-export type FakeEvent = {
-  readonly n: number;
-  readonly room: string;
-  readonly event_id: string;
-  readonly type: string;
-  readonly sender: string;
-  readonly origin_server_ts: number;
-  readonly content: Content;
-  readonly state_key?: string;
-};
+import { setTimeout as pause } from "node:timers/promises";
+import { type Content, type FakeEvent, found, shownIn } from "./matrix-events.ts";
 
 /** `dropped-after`: it happened, and nobody is told. `html`: a proxy speaks instead. */
 export type MatrixFailure = "rate" | "server" | "dropped-before" | "dropped-after" | "html" | "denied";
@@ -33,8 +23,11 @@ export type FakeMatrix = {
   /** What a room shows now: our messages with their last edit, without what was taken away. */
   shown(room: string): readonly { readonly id: string; readonly text: string; readonly content: Content }[];
   readonly events: readonly FakeEvent[];
-  /** Up to where our account has taken note: the token of its last /sync. */
-  readonly confirmed: () => number;
+  /**
+   * Whether the account has taken note of an event: it asked for what comes after it. Refused: it asks for it once more, or
+   * nobody listens.
+   */
+  receipt(event: string, isListening: () => boolean): Promise<"acknowledged" | "refused">;
   /** How many events a timeline may tell at once; the rest is a gap. */
   timelineMax: number;
   failNext(kind: MatrixFailure, what?: RegExp): void;
@@ -49,6 +42,8 @@ export type FakeMatrix = {
 const user = "@bot:fake.test";
 const token = "matrix-token-for-tests";
 
+/** What became of an event: told by the answer that has this token, then taken note of. */
+type Known = number | "acknowledged";
 type Room = { readonly people: Set<string>; invited: boolean; joinedAt: number };
 
 export async function fakeMatrix(): Promise<FakeMatrix> {
@@ -59,7 +54,10 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
   const failures: { readonly kind: MatrixFailure; readonly what: RegExp }[] = [];
   const polls = new Set<() => void>();
   const again = new Set<string>();
-  let confirmed = 0;
+  const receipts = new Map<string, Known>();
+  /** Those that were asked for once more. */
+  const refused = new Set<string>();
+  let isDenied = false;
   let port = 0;
   let server: Server;
 
@@ -79,11 +77,20 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     token,
     events,
     timelineMax: 100,
-    confirmed: () => confirmed,
+    async receipt(event, isListening) {
+      // Whoever listens again after a failure is away for some ticks.
+      for (let away = 0; away < 40; away = isListening() ? 0 : away + 1) {
+        if (refused.delete(event)) return "refused";
+        if (receipts.get(event) === "acknowledged") return "acknowledged";
+        await pause(5);
+      }
+      return "refused";
+    },
     write: (room, sender, text, more = {}) =>
       add(room, sender, "m.room.message", { msgtype: "m.text", body: text, ...more }),
     event: add,
     repeat(event) {
+      receipts.delete(event);
       again.add(event);
       for (const wake of polls) wake();
     },
@@ -96,8 +103,11 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
       if (!invited) rooms.get(room)?.people.add(user);
       for (const wake of polls) wake();
     },
-    shown: (room) => shownIn(events, room),
-    failNext: (kind, what = /./) => void failures.push({ kind, what }),
+    shown: (room) => shownIn(events, room, user),
+    failNext(kind, what = /./) {
+      if (kind === "denied") isDenied = true;
+      else failures.push({ kind, what });
+    },
     async goDown() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
@@ -131,7 +141,7 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     const due = failures.findIndex(({ what }) => what.test(`${request.method} ${url.pathname}`));
     const failure = due < 0 ? null : (failures.splice(due, 1)[0]?.kind ?? null);
     if (failure !== null && failure !== "dropped-after") return fail(response, failure);
-    if (request.headers.authorization !== `Bearer ${token}`) return fail(response, "denied");
+    if (isDenied || request.headers.authorization !== `Bearer ${token}`) return fail(response, "denied");
     const answer = await answerTo(request.method ?? "GET", url, bytes, response);
     if (failure === "dropped-after") return void request.socket.destroy();
     if (answer instanceof Uint8Array) return void response.writeHead(200).end(answer);
@@ -161,6 +171,8 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
         return once(parts[6] ?? "", () => add(id, user, parts[5] ?? "", body));
       case "redact":
         return once(parts[6] ?? "", () => add(id, user, "m.room.redaction", { redacts: parts[5] }));
+      case "event":
+        return found(events, parts[5] ?? "") ?? notFound(response);
       case "joined_members":
         return { joined: Object.fromEntries([...room.people].map((one) => [one, { display_name: nameOf(one) }])) };
       case "messages":
@@ -193,12 +205,17 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     const filter = JSON.parse(query.get("filter") ?? "{}") as { room?: { timeline?: { limit?: number } } };
     const since = query.get("since");
     const from = since === null ? events.length : Number(since.slice(1));
-    confirmed = Math.max(confirmed, from);
+    for (const [event, known] of receipts) {
+      if (known === "acknowledged") continue;
+      if (from >= known) receipts.set(event, "acknowledged");
+      else refused.add(event);
+    }
     const limit = Math.min(filter.room?.timeline?.limit ?? self.timelineMax, self.timelineMax);
     const hasNews = () =>
       again.size > 0 || events.slice(from).some((one) => wanted(one)) || [...rooms.values()].some((one) => one.invited);
     if (since !== null && !hasNews()) await news(Number(query.get("timeout") ?? 0), response);
     const found = [...events.filter(({ event_id }) => again.delete(event_id)), ...events.slice(from).filter(wanted)];
+    for (const { event_id } of found) receipts.set(event_id, events.length);
     const told: Record<string, object> = {};
     for (const [id] of rooms) {
       const own = found.filter((one) => one.room === id);
@@ -242,22 +259,6 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
   return self;
 }
 
-function shownIn(events: readonly FakeEvent[], room: string) {
-  const gone = new Set(
-    events.filter(({ type }) => type === "m.room.redaction").map(({ content }) => content["redacts"]),
-  );
-  const all = events.filter((one) => one.room === room && one.type === "m.room.message" && one.sender === user);
-  const relation = (one: FakeEvent) => (one.content["m.relates_to"] ?? {}) as Content;
-  const edits = all.filter((one) => relation(one)["rel_type"] === "m.replace");
-  return all
-    .filter((one) => !edits.includes(one) && !gone.has(one.event_id))
-    .map((one) => {
-      const last = edits.findLast((edit) => relation(edit)["event_id"] === one.event_id);
-      const content = (last === undefined ? one.content : last.content["m.new_content"]) as Content;
-      return { id: one.event_id, text: String(content["body"]), content: one.content };
-    });
-}
-
 const nameOf = (person: string): string => person.slice(1).split(":")[0] ?? person;
 
 function respond(response: ServerResponse, status: number, body: object): void {
@@ -275,7 +276,7 @@ function notFound(response: ServerResponse): undefined {
 
 function fail(response: ServerResponse, kind: MatrixFailure): void {
   if (kind === "rate")
-    return respond(response, 429, { errcode: "M_LIMIT_EXCEEDED", error: "slower", retry_after_ms: 1_500 });
+    return respond(response, 429, { errcode: "M_LIMIT_EXCEEDED", error: "slower", retry_after_ms: 2_000 });
   if (kind === "denied") return respond(response, 401, { errcode: "M_UNKNOWN_TOKEN", error: "Unknown access token" });
   if (kind === "server") return respond(response, 500, { errcode: "M_UNKNOWN", error: "Internal server error" });
   if (kind === "html")

@@ -3,6 +3,7 @@
 
 import type { Email } from "postal-mime";
 import type { Instant } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
 import type { Inbound } from "../../core/message.ts";
 import { htmlToText, stripQuoted } from "./strip.ts";
 
@@ -28,32 +29,43 @@ export function readMail(mail: Email, self: Self, fallback: string, now: Instant
   if (machine !== null) return nothing(machine);
   const forged = forgedIn(mail, from, self.verify);
   if (forged !== null) return nothing(forged);
+  const files = filesOf(mail);
   const id = idIn(mail.messageId) ?? fallback;
   const references = [...idsIn(mail.references), ...idsIn(mail.inReplyTo)];
   const thread = references[0] ?? id;
   const subject = (mail.subject ?? "").replaceAll(/\s+/g, " ").trim();
   const chain = [...new Set([...references, id])].slice(-20);
   const sent = Date.parse(mail.date ?? "");
+  const words = wordsOf(mail, subject, references.length === 0);
+  if (words.trim() === "" && files.length === 0) return nothing("it is empty");
   const inbound: Inbound = {
     key: id.slice(0, 500),
     from: { platform: "email", account: self.account, chat: from, thread: thread.slice(0, 500) },
     sender: from,
     name: mail.from?.name === undefined || mail.from.name === "" ? from : mail.from.name,
-    body: { kind: "text", text: wordsOf(mail, subject, references.length === 0), files: [] },
+    body: { kind: "text", text: words, files: [] },
     sentAt: (Number.isFinite(sent) ? sent : now) as Instant,
     anchor: id,
     hints: { subject, references: chain.join(" "), message_id: id },
   };
-  return { type: "message", inbound, files: filesOf(mail) };
+  return { type: "message", inbound, files };
 }
 
 /** The subject of a first mail is part of what is said; afterwards it only repeats. */
 function wordsOf(mail: Email, subject: string, isFirst: boolean): string {
   const plain = mail.text?.trim() ?? "";
-  const own = stripQuoted(plain === "" ? htmlToText(mail.html ?? "") : plain);
+  const own = cut(stripQuoted(plain === "" ? htmlToText(mail.html ?? "") : plain));
   const isCommand = own.startsWith("/");
   if (!isFirst || subject === "" || isCommand || own.startsWith(subject)) return own;
   return own === "" ? subject : `${subject}\n\n${own}`;
+}
+
+/** A mail can be as large as a book, a message cannot. */
+function cut(words: string): string {
+  const max = limits.textMax / 4;
+  return words.length <= max
+    ? words
+    : `${words.slice(0, max).toWellFormed()}\n\n(The mail is longer; the rest was cut off.)`;
 }
 
 function filesOf(mail: Email): readonly Attached[] {

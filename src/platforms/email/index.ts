@@ -68,16 +68,8 @@ async function listen(
   const close = () => mailbox.close();
   signal.addEventListener("abort", close, { once: true });
   try {
-    let place = await beginning(mailbox, from, inlet, around);
-    while (!signal.aborted) {
-      inlet.up();
-      for (const uid of await unread(mailbox, place)) {
-        place = { validity: mailbox.uidValidity, uid, day: around.world.now() };
-        await take({ settings, around, inlet, mailbox }, uid, JSON.stringify(place), signal);
-        if (signal.aborted) return;
-      }
-      await mailbox.news(signal);
-    }
+    // Who has to end does not wait for what is being stored: it comes again from the stored place.
+    await Promise.race([follow({ settings, around, inlet, mailbox }, from, signal), aborted(signal)]);
   } catch (error) {
     if (signal.aborted) return;
     throw listenFault(error, settings.imap.host);
@@ -85,6 +77,27 @@ async function listen(
     signal.removeEventListener("abort", close);
     close();
   }
+}
+
+async function follow(of: Taking, from: string | null, signal: AbortSignal): Promise<void> {
+  const { mailbox, inlet, around } = of;
+  let place = await beginning(mailbox, from, inlet, around);
+  while (!signal.aborted) {
+    inlet.up();
+    for (const uid of await unread(mailbox, place)) {
+      place = { validity: mailbox.uidValidity, uid, day: around.world.now() };
+      await take(of, uid, JSON.stringify(place), signal);
+      if (signal.aborted) return;
+    }
+    await mailbox.news(signal);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 /** The first time, what is there already was not meant for us. */

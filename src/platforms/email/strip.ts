@@ -21,47 +21,60 @@ export function stripQuoted(text: string): string {
 
 /** Where the copy of earlier mails begins: behind it nobody has written anything of their own. */
 function endOfOwn(lines: readonly string[]): number {
+  const isOwn = (line: string): boolean => line.trim() !== "" && !line.startsWith(">") && line !== "-- ";
+  const lastOwn = lines.findLastIndex(isOwn);
+  const lastQuote = lines.findLastIndex((line) => line.startsWith(">"));
   for (const [n, line] of lines.entries()) {
-    const next = lines[n + 1] ?? "";
-    if (divider.test(line.trim())) return n;
-    if (outlook.test(line.trim()) && outlookNext.test(next.trim())) return n;
-    const isAttribution =
-      attribution.test(line.trim()) || (attribution.test(`${line.trim()}\n${next.trim()}`) && line.trim() !== "");
-    if (isAttribution && onlyQuotesAfter(lines.slice(n + 1))) return n;
-    if (line.startsWith(">") && onlyQuotesAfter(lines.slice(n))) return n;
+    const words = line.trim();
+    if (words === "") continue;
+    const next = (lines[n + 1] ?? "").trim();
+    if (divider.test(words)) return n;
+    if (outlook.test(words) && outlookNext.test(next)) return n;
+    // The attribution is the last of what is no quote, on one line or on two.
+    const onlyQuotesFollow = lastQuote > lastOwn;
+    if (onlyQuotesFollow && lastOwn === n && attribution.test(words)) return n;
+    if (onlyQuotesFollow && lastOwn === n + 1 && attribution.test(`${words}\n${next}`)) return n;
+    if (line.startsWith(">") && lastOwn < n) return n;
   }
   return lines.length;
 }
 
-/** Besides the second line of the attribution itself. */
-function onlyQuotesAfter(rest: readonly string[]): boolean {
-  const [first = "", ...more] = rest;
-  const told = /:\s*$/.test(first) && !first.startsWith(">") ? more : rest;
-  return (
-    told.some((line) => line.startsWith(">")) &&
-    told.every((line) => line.trim() === "" || line.startsWith(">") || line === "-- ")
-  );
-}
-
 /** Words of a mail that is only HTML. Pictures and styles say nothing. */
 export function htmlToText(html: string): string {
-  return html
-    .replaceAll(/<(style|script|head|title)\b[\s\S]*?<\/\1\s*>/gi, "")
-    .replaceAll(/<blockquote\b[^>]*>/gi, "\n\u0000")
+  return withoutUnseen(html)
+    .replaceAll(/<blockquote\b[^<>]*>/gi, "\n\u0000")
     .replaceAll(/<\/blockquote\s*>/gi, "\u0001\n")
     .replaceAll(/<br\s*\/?>/gi, "\n")
-    .replaceAll(/<li\b[^>]*>/gi, "\n- ")
-    .replaceAll(/<\/?(?:p|div|tr|table|ul|ol|h[1-6]|pre|hr)\b[^>]*>/gi, "\n")
-    .replaceAll(/<a\b[^>]*href="(https?:[^"]+)"[^>]*>([\s\S]*?)<\/a\s*>/gi, (_, href: string, words: string) =>
-      words.replaceAll(/<[^>]*>/g, "").trim() === href ? href : `${words} (${href})`,
+    .replaceAll(/<li\b[^<>]*>/gi, "\n- ")
+    .replaceAll(/<\/?(?:p|div|tr|table|ul|ol|h[1-6]|pre|hr)\b[^<>]*>/gi, "\n")
+    .replaceAll(
+      /<a\b[^<>]*href="(https?:[^"]+)"[^<>]*>([\s\S]{0,2000}?)<\/a\s*>/gi,
+      (_, href: string, words: string) =>
+        words.replaceAll(/<[^<>]*>/g, "").trim() === href ? href : `${words} (${href})`,
     )
-    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/<[^<>]*>/g, "")
     .replaceAll(/&(#x?[0-9a-f]+|\w+);/gi, entity)
     .split(/([\u0000\u0001])/)
     .reduce(quoted, { out: "", depth: 0 })
     .out.replaceAll(/[ \t]+\n/g, "\n")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
+}
+
+/** Without what no reader sees: styles, scripts, titles. One that is never closed takes the rest with it, as in browsers. */
+function withoutUnseen(html: string): string {
+  const unseen = /<(style|script|title)\b/gi;
+  const seen: string[] = [];
+  for (let at = 0; at < html.length; ) {
+    unseen.lastIndex = at;
+    const found = unseen.exec(html);
+    seen.push(html.slice(at, found?.index ?? html.length));
+    if (found === null) break;
+    const end = new RegExp(`</${found[1]}\\s*>`, "gi");
+    end.lastIndex = found.index;
+    at = end.exec(html) === null ? html.length : end.lastIndex;
+  }
+  return seen.join("");
 }
 
 function quoted(state: { readonly out: string; readonly depth: number }, piece: string) {

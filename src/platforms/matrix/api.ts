@@ -46,6 +46,8 @@ export interface MatrixApi {
   sync(since: string | null, waitMs: number, signal: AbortSignal): Promise<Sync>;
   /** The same `txn` again is the same event. */
   sendEvent(room: string, type: string, txn: string, content: object, signal: AbortSignal): Promise<string>;
+  /** Whether an event still says something; one that was taken away is empty. */
+  stands(room: string, event: string, signal: AbortSignal): Promise<boolean>;
   redact(room: string, event: string, txn: string, signal: AbortSignal): Promise<void>;
   join(room: string, signal: AbortSignal): Promise<void>;
   /** Who is in a room, and how they call themselves there. */
@@ -122,6 +124,16 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
       const path = `${room(id)}/send/${type}/${encodeURIComponent(txn)}`;
       const sent = await json<{ readonly event_id: string }>(path, signal, { method: "PUT", body: content });
       return sent.event_id;
+    },
+    async stands(id, event, signal) {
+      type Found = { readonly content?: object; readonly unsigned?: { readonly redacted_because?: unknown } };
+      try {
+        const { unsigned } = await json<Found>(`${room(id)}/event/${encodeURIComponent(event)}`, signal);
+        return unsigned?.redacted_because === undefined;
+      } catch (error) {
+        if (error instanceof MatrixError && error.code === "M_NOT_FOUND") return false;
+        throw error;
+      }
     },
     async redact(id, event, txn, signal) {
       const path = `${room(id)}/redact/${encodeURIComponent(event)}/${encodeURIComponent(txn)}`;

@@ -67,6 +67,7 @@ async function listen(
   from: string | null,
   signal: AbortSignal,
 ): Promise<void> {
+  if (signal.aborted) return;
   try {
     const { user_id: user } = await api.whoami(signal);
     if (user !== settings.user)
@@ -74,16 +75,26 @@ async function listen(
         "denied",
         `The token in platforms.matrix.token belongs to ${user}, not to ${settings.user}. Set platforms.matrix.user to ${user}, or use the other account's token.`,
       );
-    await follow({ api, self: { user, account: settings.user }, around, inlet }, from, signal);
+    // Who has to end does not wait for what is being stored: it comes again from the stored place.
+    const following = follow({ api, self: { user, account: settings.user }, around, inlet }, from, signal);
+    await Promise.race([following, aborted(signal)]);
   } catch (error) {
     if (signal.aborted) return;
     throw listenFault(error, settings.homeserver);
   }
 }
 
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** The words first: a file that cannot be sent is told in words and holds nothing back. */
-async function send(api: MatrixApi, around: Surroundings, item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
+async function send(api: MatrixApi, around: Surroundings, given: OutboxItem, signal: AbortSignal): Promise<SendResult> {
   try {
+    const item = await finishing(api, given, signal);
     let remoteId = item.edits ?? "";
     if (isBook(item.text)) remoteId = await sendBook(api, item, signal);
     else if (item.text !== "") {
@@ -101,6 +112,13 @@ async function send(api: MatrixApi, around: Surroundings, item: OutboxItem, sign
   } catch (error) {
     return sendResultOf(error);
   }
+}
+
+/** An edit of something that was taken away is seen by nobody: then the words are sent anew. */
+async function finishing(api: MatrixApi, item: OutboxItem, signal: AbortSignal): Promise<OutboxItem> {
+  if (item.edits === undefined || (await api.stands(item.to.chat, item.edits, signal))) return item;
+  const { edits: _, ...anew } = item;
+  return anew;
 }
 
 async function uploaded(api: MatrixApi, { blobs }: Surroundings, item: OutboxItem, n: number, signal: AbortSignal) {
