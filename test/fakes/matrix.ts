@@ -79,7 +79,7 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     timelineMax: 100,
     async receipt(event, isListening) {
       // Whoever listens again after a failure is away for some ticks.
-      for (let away = 0; away < 40; away = isListening() ? 0 : away + 1) {
+      for (let away = 0; away < 40; away = isListening() && server.listening ? 0 : away + 1) {
         if (refused.delete(event)) return "refused";
         if (receipts.get(event) === "acknowledged") return "acknowledged";
         await pause(5);
