@@ -160,6 +160,25 @@ test("homes are those of platforms that want notices", () => {
   );
 });
 
+test("a home that was chosen in a chat wins over the configured one, where notices are wanted", () => {
+  const configured = { home: { account: "bot", chat: "1", thread: "9" }, restartNotices: true };
+  const chosen = { account: "bot", chat: "2" };
+  const off = { home: null, restartNotices: false };
+  assert.deepEqual(
+    homesOf(
+      { telegram: configured, slack: { ...off, restartNotices: true }, web: off },
+      { telegram: chosen, slack: chosen, web: chosen },
+    ),
+    [
+      { platform: "telegram", ...chosen },
+      { platform: "slack", ...chosen },
+    ],
+  );
+  assert.deepEqual(homesOf({ telegram: configured }, { slack: chosen }), [
+    { platform: "telegram", ...configured.home },
+  ]);
+});
+
 test("the same restart is announced under the same key, another one under another", () => {
   assert.equal(onlineNotice("r1").key, onlineNotice("r1").key);
   assert.notEqual(onlineNotice("r1").key, onlineNotice("r2").key);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { aTurn, anInbound, at, bootId, sessionId, turnId } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import { Bug } from "./ids.ts";
-import { type TurnEvent, type TurnState, advanceTurn, asNew, newTurn } from "./turn.ts";
+import { type TurnEvent, type TurnState, advanceTurn, asNew, newTurn, reworded } from "./turn.ts";
 
 const states = {
   queued: { state: "queued" },
@@ -112,3 +112,49 @@ test("several steps before the first commit still make a new row", () => {
   assert.equal(started.version, 2);
   assert.deepEqual(asNew(started), { ...started, version: 1 });
 });
+
+const said = anInbound("frist", { key: "k1", sentAt: at(1), anchor: "7", hints: { a: "b" } });
+const edit = anInbound("first", { key: "e1", sentAt: at(9), replaces: "k1" });
+const file = { name: "f", mime: "text/plain", blob: "b", bytes: 1 };
+
+table(
+  "what a user wrote anew",
+  [
+    { name: "while it waits for its first start", turn: {}, edit, gives: "first" },
+    { name: "after it was started once", turn: { attempt: 1 }, edit, gives: null },
+    ...Object.values(states)
+      .filter(({ state }) => state !== "queued")
+      .map((now) => ({ name: `while it is ${now.state}`, turn: { now }, edit, gives: null })),
+    { name: "by somebody else", turn: {}, edit: { ...edit, sender: "eve" }, gives: null },
+    { name: "elsewhere", turn: {}, edit: { ...edit, from: { ...edit.from, chat: "x" } }, gives: null },
+    { name: "in a thread", turn: {}, edit: { ...edit, from: { ...edit.from, thread: "x" } }, gives: null },
+    { name: "into a command", turn: {}, edit: anInbound("/stop@bot now"), gives: null },
+    { name: "into a path, which is none", turn: {}, edit: anInbound("/etc/hosts"), gives: "/etc/hosts" },
+    { name: "of a command", turn: { input: anInbound("/new") }, edit, gives: null },
+    {
+      name: "with files alone",
+      turn: {},
+      edit: { ...edit, body: { kind: "text", text: "", files: [file] } },
+      gives: "",
+    },
+    {
+      name: "that is a press",
+      turn: {},
+      edit: { ...edit, body: { kind: "answer", question: "q", choice: "a" } },
+      gives: null,
+    },
+    {
+      name: "of what a timer said",
+      turn: { input: { ...said, body: { kind: "timer", timer: "t", text: "x" } } },
+      edit,
+      gives: null,
+    },
+  ] as const,
+  ({ turn, edit: anew, gives }) => {
+    const before = aTurn("t1", { input: said, ...turn });
+    const input = reworded(before, anew);
+    assert.equal(input?.body.text ?? null, gives);
+    // Everything but the words stays: its key, where it is answered, when it came.
+    if (input !== null) assert.deepEqual(input, { ...said, body: anew.body });
+  },
+);

@@ -4,8 +4,8 @@
 
 import { flushCompileCache } from "node:module";
 import { sentenceOf } from "../../core/fault.ts";
-import { homesOf } from "../../core/notice.ts";
 import type { Boot } from "../../core/recovery.ts";
+import { homesNow } from "../../engine/access/home.ts";
 import { tellHomes } from "./back.ts";
 import { sweepDrafts } from "./drafts.ts";
 import { restAfterWork } from "./rest.ts";
@@ -31,6 +31,7 @@ export async function afterwards(parts: Ready): Promise<void> {
       import("../../stores/blobs/index.ts"),
       import("../../engine/asked/operator.ts"),
       import("../../engine/commands/obey.ts"),
+      import("../../engine/commands/pair.ts"),
       import("../next/handover.ts"),
     ]);
   });
@@ -45,7 +46,11 @@ export async function afterwards(parts: Ready): Promise<void> {
     });
   if (safeMode) watchConfig(parts);
   // In safe mode nothing is sent; the next start finds the note again.
-  else await tellHomes(paths.restartPending, homesOf(parts.settings.platforms), gate, world);
+  else
+    await attempt("the homes hear of the restart after the next start", async () => {
+      const homes = await homesNow(parts.store, parts.settings.platforms, gate.status().platforms);
+      await tellHomes(paths.restartPending, homes, gate, world);
+    });
   await attempt("drafts of earlier lives stay where they are", () => sweepDrafts(paths));
   await attempt("how the last life died could not be found out", () => investigate(parts));
   if (supervisor !== null) await attempt("the service could not be looked at", () => warnOfService(parts));
