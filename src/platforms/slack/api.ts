@@ -234,7 +234,6 @@ export async function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   const stop = (): void => over.reject(new Error("the call was given up before there was an answer"));
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  work.catch(() => undefined);
   try {
     return await Promise.race([work, over.promise]);
   } finally {

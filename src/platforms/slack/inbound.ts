@@ -27,6 +27,8 @@ export type Heard = {
   readonly isCalled: boolean;
   /** The first message of a thread, or of a chat of two. */
   readonly isRoot: boolean;
+  /** Told beside the message itself, because it mentions us; the same message under the same key. */
+  readonly isEcho?: true;
   readonly at: Instant;
   readonly replaces?: string;
   readonly what: What;
@@ -76,7 +78,7 @@ function inEvent(event: SlackEvent | undefined, self: Self): Heard | null {
   const place = { conversation: event.channel, isDirect };
   if (event.subtype === "message_changed") return inEdit(event, place, self);
   const found = inMessage(event, place, self);
-  return found !== null && event.type === "app_mention" ? { ...found, isCalled: true } : found;
+  return found !== null && event.type === "app_mention" ? { ...found, isCalled: true, isEcho: true } : found;
 }
 
 export type Where = { readonly conversation: string; readonly isDirect: boolean };

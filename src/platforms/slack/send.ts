@@ -3,15 +3,15 @@
 
 import type { Address } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
-import { later } from "../../core/ids.ts";
+import { type Instant, later } from "../../core/ids.ts";
 import type { SlackMessage } from "./api.ts";
 import { earlier, momentOf } from "./cursor.ts";
 import type { Desk } from "./desk.ts";
 import { failureOf, isGone, resultOf, wordsOf } from "./faults.ts";
 import { type Content, contentOf, holdsFiles, isKeyed, keyOf, mayBeThere } from "./outbound.ts";
 
-/** Clocks differ; so much before the item was made is searched too. */
-const skewSeconds = 120;
+/** Clocks differ, and are set back; so much before the item was made is searched too. */
+const skewSeconds = 3_600;
 /** A call that was dropped may still be under way inside Slack; then it is looked for twice. */
 const settleMs = 2_000;
 const pagesMax = 20;
@@ -56,7 +56,8 @@ async function edited(desk: Desk, { blocks = [], ...edit }: Edit, signal: AbortS
 async function found(desk: Desk, item: OutboxItem, channel: string, signal: AbortSignal): Promise<SlackMessage | null> {
   if (!mayBeThere(item)) return null;
   const isIt = (one: SlackMessage): boolean => isKeyed(one, item);
-  const at = { channel, thread: item.to.thread, oldest: earlier(momentOf(item.createdAt), skewSeconds) };
+  const madeAt = Math.min(item.createdAt, desk.world.now()) as Instant;
+  const at = { channel, thread: item.to.thread, oldest: earlier(momentOf(madeAt), skewSeconds) };
   const first = await search(desk, at, isIt, signal);
   if (first !== null || item.now.state !== "sending" || (item.now.doubts ?? 0) === 0) return first;
   await desk.world.sleep(later(desk.world.now(), settleMs), signal);

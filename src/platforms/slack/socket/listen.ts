@@ -113,10 +113,16 @@ async function greeted(client: SocketModeClient, signal: AbortSignal): Promise<v
   }
 }
 
-/** The library waits half a minute for a peer that is gone. */
+/** The library waits half a minute for a peer that is gone, unless it is told twice. */
 async function farewell(client: SocketModeClient): Promise<void> {
-  const bye = client.disconnect().catch(() => undefined);
-  await raced(bye, AbortSignal.timeout(byeMs)).catch(() => undefined);
+  const isOver = Promise.withResolvers<void>();
+  client.on("disconnected", () => isOver.resolve());
+  void client.disconnect();
+  try {
+    await raced(isOver.promise, AbortSignal.timeout(byeMs));
+  } catch {
+    void client.disconnect();
+  }
 }
 
 type Hello = { readonly num_connections?: number };

@@ -77,13 +77,17 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
       .catch((error: unknown) => world.log("debug", "Slack: a question could not be marked as answered", { error }));
   }
 
+  /** Where the socket is gone, Slack sends it again, and its key is known. */
+  async function acknowledge({ ack }: Offered): Promise<void> {
+    await ack().catch((error: unknown) => world.log("debug", "Slack: a receipt did not leave", { error }));
+  }
+
   async function live(envelope: Offered, heard: Heard): Promise<void> {
     await caughtUp(heard.conversation, heard.isDirect);
     if (signal.aborted) return;
-    await store(heard);
+    if (!heard.isEcho || !desk.isKnown(heard.key)) await store(heard);
     if (signal.aborted) return;
-    // Where the socket is gone, Slack sends it again, and its key is known.
-    await envelope.ack().catch(() => undefined);
+    await acknowledge(envelope);
   }
 
   function caughtUp(id: string, isDirect: boolean): Promise<void> {
@@ -91,7 +95,6 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
     const known = caught.get(id);
     if (known !== undefined) return known;
     const work = readPast(id, isDirect);
-    work.catch(() => undefined);
     caught.set(id, work);
     return work;
   }
@@ -137,7 +140,7 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
     offer(envelope) {
       if (signal.aborted) return;
       const heard = heardIn(envelope, self, world.now());
-      if (heard === null) return void envelope.ack().catch(() => undefined);
+      if (heard === null) return void acknowledge(envelope);
       if (heard.ts !== undefined) open.set(heard.key, heard.ts);
       if (waiting >= waitingMax) return void lookAgain(heard.conversation, heard.isDirect);
       waiting += 1;
