@@ -156,7 +156,7 @@ async function killAll({ t, home, far, plan, writing, counts }: Stage, roll: Dic
   let ready: Gateway | null = first;
   while (counts.kills < (plan.kills ?? 10) || !writing.isOver) {
     const isEarly: boolean = ready !== null && roll.chance(0.15);
-    await pause(roll.between(0, 1_500));
+    await pause(roll.between(0, 2_000));
     if (roll.chance(0.2)) {
       counts.stops++;
       await current.end("SIGTERM");
