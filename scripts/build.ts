@@ -8,7 +8,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
-import type { OutputChunk } from "rolldown";
+import type { OutputChunk, Plugin } from "rolldown";
 import { buildPage } from "./build-page.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -40,6 +40,7 @@ export async function buildProgram(outDir: string): Promise<readonly OutputChunk
     input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(root, file)])),
     platform: "node",
     tsconfig: false,
+    plugins: [withoutExtras],
     resolve: { alias: { yaml: path.join(root, "node_modules", "yaml", "browser", "index.js") } },
     output: {
       dir: outDir,
@@ -62,6 +63,16 @@ export async function buildProgram(outDir: string): Promise<readonly OutputChunk
   return chunks;
 }
 
+/** Native helpers that a library asks for and does without; none of them is ours to install. */
+const extras: readonly string[] = ["zlib-sync"];
+const nothing = "\0nothing";
+
+const withoutExtras: Plugin = {
+  name: "without-extras",
+  resolveId: (id) => (extras.includes(id) ? nothing : null),
+  load: (id) => (id === nothing ? "export default null;" : null),
+};
+
 /** The package installs no library, so an import that was left in the bundle would fail on the user's machine. */
 function refuseDependencies(chunks: readonly OutputChunk[]): void {
   const own = new Set(chunks.map((chunk) => chunk.fileName));
@@ -79,7 +90,7 @@ async function licenses(chunks: readonly OutputChunk[]): Promise<string> {
   const texts = [...names]
     .toSorted((a, b) => a.localeCompare(b))
     .map(async (name) => {
-      const text = (await termsOf(name)) ?? (await termsOfSibling(name));
+      const text = (await termsOf(name)) ?? (await termsOfSibling(name)) ?? (await termsNamed(name));
       if (text === null) throw new Error(`${name} is in the bundle, and no license of it is there to pass on`);
       return `${name}\n\n${text.trim()}\n`;
     });
@@ -105,6 +116,15 @@ async function termsOfSibling(name: string): Promise<string | null> {
     }
   }
   return null;
+}
+
+/** Some name the MIT terms and leave the text out; it is the same everywhere but for whose work it is. */
+async function termsNamed(name: string): Promise<string | null> {
+  const manifest = await readFile(path.join(root, "node_modules", name, "package.json"), "utf8");
+  const { license, author } = JSON.parse(manifest) as { license?: string; author?: { name?: string } | string };
+  const owner = typeof author === "string" ? author : author?.name;
+  const template = license === "MIT" && owner !== undefined ? await termsOf("valibot") : null;
+  return template?.replace(/^Copyright .*$/m, `Copyright (c) ${owner}`) ?? null;
 }
 
 async function familyOf(name: string): Promise<string> {

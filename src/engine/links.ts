@@ -142,7 +142,7 @@ export function links(parts: Parts, config: string, onChange: () => void): Links
       if (signal.aborted) break;
       // One that falls as soon as it stands is not asked every second.
       if (upAt !== null && world.now() - upAt >= pause) pause = limits.reconnectMinMs;
-      const nextTryAt = later(world.now(), pause * (1 - world.chance() / 4));
+      const nextTryAt = later(world.now(), Math.round(pause * (1 - world.chance() / 4)));
       learn(link, { type: "lost", why, nextTryAt });
       world.log("debug", `${name} is tried again`, { account, why, inMs: nextTryAt - world.now() });
       await world.sleep(nextTryAt, signal);
