@@ -85,11 +85,21 @@ export function scripted(life: Life, store: FullStore, effects: Effects, chances
       const done = job.journal.filter(({ type }) => type === "said" || type === "asked" || type === "compacted").length;
       const act = list[done];
       if (act !== undefined) return paid(await perform(act, job, `${job.turn}:${done}`), done);
+      await streamed(job);
       const parts = name.endsWith("L") ? `||${name} part 2||${name} part 3` : "";
       return paid({ type: "said", text: `${answerTo(name)}${joined(job)}${parts}`, calls: [], final: true }, done);
     },
     close: async () => undefined,
   };
+
+  /** Its words come one by one, where somebody watches them come. */
+  async function streamed(job: AgentJob): Promise<void> {
+    if (job.address.platform !== "growing") return;
+    for (const words of ["so", "so far", "so far so good"]) {
+      job.draft(words);
+      await life.pass(chances.between(0, 60));
+    }
+  }
 
   async function perform(act: Act, job: AgentJob, place: string): Promise<Step> {
     const say = (calls: readonly string[]): Step => ({

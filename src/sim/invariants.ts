@@ -5,6 +5,7 @@ import { limits } from "../core/limits.ts";
 import { answerTo, deadly, waits } from "./agent.ts";
 import { brokenCalls } from "./calls.ts";
 import type { Server } from "./platform.ts";
+import { brokenPreviews } from "./outbound/previews.ts";
 import type { Said, Told } from "./story.ts";
 
 /** Everything that went wrong, in sentences; empty when the promise was kept. */
@@ -23,6 +24,7 @@ export async function broken(told: Told): Promise<readonly string[]> {
       found.push(...unanswered(told, said, turn, heldTurns.has(turn.id) || (await joinedWhatEnded(told, turn, turns))));
   }
   found.push(...(await lostReminders(told, turns)), ...(await brokenCalls(told, turns)));
+  found.push(...(await brokenPreviews(told, turns)));
   for (const one of told.servers) found.push(...outOfOrder(told, one, turns), ...repeatedNotices(one));
   const budget = told.story.drainMs + limits.stopMs;
   for (const ms of told.stopMs)

@@ -3,7 +3,9 @@
 
 import type { Address, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
-import type { Platform } from "../ports/platform.ts";
+import type { Pace, Platform } from "../ports/platform.ts";
+import { counting } from "./outbound/counting.ts";
+import { type Growing, type GrowingNews, growing } from "./outbound/growing.ts";
 import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
 import type { Dice, Time } from "./time.ts";
@@ -18,6 +20,11 @@ export type Habits = {
   readonly refuses: number;
   readonly forgets: number;
   readonly hangs: number;
+  /** Answers grow in messages of their own. */
+  readonly drafts?: true;
+  readonly pace?: Pace;
+  /** How likely it asks for a pause, in one chat or in all. */
+  readonly tires?: number;
 };
 
 export const wellBehaved: Habits = { parallel: 1, keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
@@ -46,13 +53,12 @@ export interface Server {
   /** Messages the platform may forget. */
   readonly acknowledged: ReadonlySet<string>;
   unacknowledged(): number;
+  /** The messages that grew; null where none do. */
+  readonly growing: Growing | null;
   connect(life: Life, store: FullStore): Platform;
 }
 
-export type ServerNews = {
-  readonly onSeen: (seen: Seen, item: OutboxItem) => void;
-  readonly onBreach: (what: string) => void;
-};
+export type ServerNews = GrowingNews & { readonly onSeen: (seen: Seen, item: OutboxItem) => void };
 
 export function server(name: string, habits: Habits, time: Time, chances: Dice, news: ServerNews): Server {
   const waiting: Inbound[] = [];
@@ -68,7 +74,11 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     for (const wake of listeners) wake();
   }
 
+  const ledger = counting(habits.pace ?? null, habits.tires ?? 0, time, chances, news.onBreach);
+  const grown = habits.drafts === undefined ? null : growing(name, chances, answering, news);
+
   function show(item: OutboxItem, life: Life): void {
+    if (item.edits !== undefined && grown?.finish(item, item.edits) === false) return;
     if (habits.keyedSend && keys.has(item.id)) return;
     keys.add(item.id);
     const one = { chat: item.to.chat, text: item.text, item: item.id, at: time.now(), life: life.number };
@@ -83,6 +93,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     doubts: 0,
     acknowledged,
     unacknowledged: () => waiting.length,
+    growing: grown,
     say(inbound) {
       waiting.push(inbound);
       wakeListeners();
@@ -90,7 +101,11 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     connect: (life, store) => ({
       name,
       account: "sim",
-      can: { keyedSend: habits.keyedSend, draftEveryMs: 20 },
+      can: {
+        keyedSend: habits.keyedSend,
+        draftEveryMs: 20,
+        ...(habits.pace === undefined ? {} : { pace: habits.pace }),
+      },
       parts: (text) => text.split("||"),
       async listen({ accept, up }, _from, signal) {
         await life.pass(chances.between(1, 20));
@@ -114,6 +129,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
       },
       send: (item, signal) => deliver(item, life, signal),
       draft: (_to: Address, _text: string | null) => undefined,
+      ...(grown === null ? {} : { drafts: grown.connect(life), typing: () => undefined }),
     }),
   };
 
@@ -152,25 +168,42 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
       news.onBreach(`${inbound.key} was acknowledged before it was stored`);
   }
 
-  async function deliver(item: OutboxItem, life: Life, signal: AbortSignal): Promise<SendResult> {
-    await life.pass(chances.between(1, 40));
+  function deliver(item: OutboxItem, life: Life, signal: AbortSignal): Promise<SendResult> {
+    const done = (): SendResult => {
+      show(item, life);
+      return { type: "accepted", remoteId: `r-${item.id}` };
+    };
+    return answering(item.to.chat, life, signal, done, item.id.startsWith("notice-") ? "uncounted" : "send");
+  }
+
+  async function answering(
+    chat: string,
+    life: Life,
+    signal: AbortSignal,
+    done: () => SendResult,
+    kind: "send" | "preview" | "uncounted",
+    lagMs = 0,
+  ): Promise<SendResult> {
+    const pause = kind === "uncounted" ? null : ledger.count(chat, life, kind);
+    if (pause !== null) return pause;
+    await life.pass(lagMs + chances.between(1, 40));
     if (chances.chance(habits.refuses))
       return { type: "retry", afterMs: chances.between(0, 3_000), why: "come back later" };
     if (chances.chance(habits.hangs)) {
       self.doubts++;
-      if (chances.chance(0.5)) show(item, life);
+      if (chances.chance(0.5)) done();
       return new Promise<SendResult>((resolve) => {
         signal.addEventListener("abort", () => resolve({ type: "unknown", why: "hung" }), { once: true });
       });
     }
     if (chances.chance(habits.forgets)) {
       self.doubts++;
-      if (chances.chance(0.5)) show(item, life);
+      if (chances.chance(0.5)) done();
       return { type: "unknown", why: "the line went dead" };
     }
-    show(item, life);
+    const result = done();
     await life.pass(chances.between(0, 20));
-    return { type: "accepted", remoteId: `r-${item.id}` };
+    return result;
   }
 
   return self;

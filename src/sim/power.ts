@@ -21,6 +21,8 @@ export type Power = {
   /** Commits fail while this is set. */
   full: boolean;
   readonly cuts: Cut[];
+  /** Messages of platforms that were noted with a turn, and with which. */
+  readonly noted: Map<string, string>;
   /** Told when the power fails. */
   onCut: (cut: Cut) => void;
   /** Told what must never happen. */
@@ -40,10 +42,17 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     const result = await store.commit(changes, by);
     if (result === "committed" && by !== power.owner)
       power.onBreach(`boot ${by} wrote after ${power.owner} had taken over`);
+    if (result === "committed") note(changes);
     fail(number, "after");
     await stillThere();
     await life.pass(chances.between(1, 3));
     return result;
+  }
+
+  function note(changes: readonly Change[]): void {
+    for (const one of changes)
+      if ("put" in one && one.put === "fact" && one.name.startsWith("draft/"))
+        power.noted.set(one.value, one.name.slice("draft/".length));
   }
 
   function fail(number: number, when: Cut["when"]): void {

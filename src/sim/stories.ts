@@ -10,7 +10,13 @@ function say(at: number, chat: string, name: string, ...list: Act[]): Said {
   return { at, server: "keyed", chat, name, acts: list };
 }
 
+function grows(at: number, chat: string, name: string, ...list: Act[]): Said {
+  return { ...say(at, chat, name, ...list), server: "growing" };
+}
+
 const keyed = { keyed: wellBehaved };
+/** Slow enough to be felt within a story. */
+const pace = { perSecond: 5, chatEveryMs: 100 };
 
 /** Small enough to be cut at every commit, and again during recovery. */
 export const stories: Readonly<Record<string, Story>> = {
@@ -117,6 +123,36 @@ export const stories: Readonly<Record<string, Story>> = {
       { ...say(45, "b", "restart too"), text: "/restart" },
     ],
   },
+  "answers that grow in a message": {
+    ...plainStory,
+    seed: 16,
+    servers: { growing: { ...wellBehaved, keyedSend: false, drafts: true } },
+    said: [grows(0, "a", "m1L", "say"), grows(40, "a", "m2", "ask"), grows(5, "b", "m3", "say", "once")],
+  },
+  "answers that grow and are broken off": {
+    ...plainStory,
+    seed: 17,
+    busy: "interrupt",
+    servers: { growing: { ...wellBehaved, keyedSend: false, drafts: true } },
+    said: [
+      grows(0, "a", "m1", "say", "say"),
+      grows(90, "a", "m2"),
+      grows(0, "b", "m3", "say"),
+      { ...grows(70, "b", "stop"), text: "/stop" },
+    ],
+  },
+  "a platform that counts and tires": {
+    ...plainStory,
+    seed: 18,
+    servers: { growing: { ...wellBehaved, keyedSend: false, drafts: true, pace, tires: 0.1 } },
+    said: [
+      grows(0, "a", "m1L"),
+      grows(2, "b", "m2"),
+      grows(4, "c", "m3", "say"),
+      grows(6, "d", "m4"),
+      grows(9, "a", "m5"),
+    ],
+  },
   "a platform without keys": {
     ...plainStory,
     seed: 8,
@@ -185,7 +221,7 @@ export function invent(seed: number): Story {
     afterCrash: roll.chance(0.15) ? ("suspend" as const) : ("resume" as const),
     autoResume: !roll.chance(0.2),
   };
-  return {
+  return withGrowth({
     seed,
     servers,
     said,
@@ -196,5 +232,28 @@ export function invent(seed: number): Story {
     lanesMax,
     drainMs,
     recovery,
+  });
+}
+
+/** Some stories also happen where answers grow in messages; which ones is decided apart, so that the others stay as they are. */
+function withGrowth(story: Story): Story {
+  const roll = dice(story.seed ^ 0x960a);
+  if (roll.chance(0.6)) return story;
+  const often = (probability: number) => (roll.chance(0.5) ? probability : 0);
+  const counts = roll.chance(0.5)
+    ? { pace: { perSecond: roll.between(2, 10), chatEveryMs: roll.between(0, 500) } }
+    : {};
+  const growing = {
+    parallel: 1,
+    keyedSend: roll.chance(0.2),
+    repeats: 0,
+    refuses: often(0.1),
+    forgets: often(0.1),
+    hangs: often(0.05),
+    drafts: true as const,
+    tires: often(0.1),
+    ...counts,
   };
+  const said = story.said.map((one) => (roll.chance(0.6) ? { ...one, server: "growing" } : one));
+  return { ...story, servers: { ...story.servers, growing }, said };
 }

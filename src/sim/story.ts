@@ -2,6 +2,7 @@
 // until everything said has been answered. Time is virtual; the seed is the story.
 
 import { Fault } from "../core/fault.ts";
+import { limits } from "../core/limits.ts";
 import { type StopClass, newBoot } from "../core/recovery.ts";
 import { type RecoverySettings, defaultPlatformSettings } from "../engine/parts.ts";
 import type { BootId } from "../core/ids.ts";
@@ -63,6 +64,8 @@ export type Told = {
   readonly story: Story;
   readonly store: FullStore;
   readonly servers: readonly Server[];
+  /** The turn that a message of a platform was noted with. */
+  readonly notedFor: (remoteId: string) => string | null;
   readonly effects: Effects;
   readonly breaches: string[];
   readonly commits: number;
@@ -105,9 +108,18 @@ function setStage(story: Story, store: FullStore) {
   let checks = 0;
   let nudgedAt = 0;
   let stuckSince = 0;
+  let restsSince = epoch;
   let quiet = false;
 
-  const power: Power = { commits: 0, owner: null, full: false, cuts: [...story.cuts], onCut, onBreach };
+  const power: Power = {
+    commits: 0,
+    owner: null,
+    full: false,
+    cuts: [...story.cuts],
+    noted: new Map(),
+    onCut,
+    onBreach,
+  };
   const effects: Effects = {
     happened: new Map(),
     versions: new Map(),
@@ -121,9 +133,11 @@ function setStage(story: Story, store: FullStore) {
     },
   };
   const say = (name: string, inbound: Inbound) => servers.find((one) => one.name === name)?.say(inbound);
+  const notedFor = (remoteId: string) => power.noted.get(remoteId) ?? null;
+  const watching = { notedFor, isCurrent: effects.isCurrent, onBreach };
   const people = users(clock, chances, effects, say);
   const servers: readonly Server[] = Object.entries(story.servers).map(([name, habits]) =>
-    server(name, habits, clock, chances, { onSeen: (seen, item) => people.see(name, seen, item), onBreach }),
+    server(name, habits, clock, chances, { ...watching, onSeen: (seen, item) => people.see(name, seen, item) }),
   );
 
   function onCut(_cut: Cut): void {
@@ -196,7 +210,11 @@ function setStage(story: Story, store: FullStore) {
     void Promise.all([store.counts(), store.restarting()]).then(([{ turns, items, timers }, restarting]) => {
       const open =
         restarting.length + turns.queued + turns.running + turns.waiting + items.pending + items.sending + timers;
-      quiet = open + turns.parked === 0 && now?.gateway.status().state === "running";
+      const isOver = open + turns.parked === 0 && now?.gateway.status().state === "running";
+      if (!isOver) restsSince = clock.now();
+      // What is left of a preview is taken away behind the turn, after whatever is on its way to it.
+      const isLeft = servers.some(({ growing }) => growing?.isLeft() === true);
+      quiet = isOver && (!isLeft || clock.now() > restsSince + 2 * limits.previewMs);
       if (open === 0 && turns.parked > 0 && !story.recovery.autoResume) void nudge();
       // Every question that waits has its timer; reminders come soon, approvals do not.
       if (turns.waiting === 0 || open > turns.waiting + timers) stuckSince = clock.now();
@@ -253,6 +271,7 @@ function setStage(story: Story, store: FullStore) {
       story,
       store,
       servers,
+      notedFor,
       effects,
       breaches,
       commits: power.commits,

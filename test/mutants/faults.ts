@@ -1,5 +1,7 @@
 // Faults to plant, each a small and tempting mistake in the real sources. Some suite must find every one of them.
 
+import { growingFaults } from "./growing.ts";
+
 export type Mutant = {
   readonly name: string;
   readonly file: string;
@@ -314,4 +316,5 @@ export const mutants: readonly Mutant[] = [
     replace: "text",
     by: "turns/shown",
   },
+  ...growingFaults,
 ];

@@ -105,6 +105,17 @@ test("what waits is fair: a long answer in one chat does not hold up the others"
   );
 });
 
+test("previews leave room: an answer never waits for those before it", async (t) => {
+  const pace: Pace = { perSecond: 30, chatEveryMs: 0, perGroupMinute: 6, isGroup: () => true };
+  const { on, requests, finals, begin, say } = await paced(t, pace);
+  await begin({ agent: agentOf([], [streams(3_000)]) });
+  const from = on.now();
+  void say("a");
+  await on.until(() => finals.length >= 1, "the answer");
+  assert.ok(on.now() - from < 3_500, `${on.now() - from} ms`);
+  assert.equal(requests.length, 4);
+});
+
 const whys = { type: "retry", why: "too many requests" } as const;
 
 test("a pause for one chat is kept there, and the others go on", async (t) => {
@@ -121,7 +132,7 @@ test("a pause for one chat is kept there, and the others go on", async (t) => {
   await begin({ agent: agentOf([], [({ address }) => said(`answer in ${address.chat}`)]) });
   await Promise.all([say("a"), on.pass(100)]);
   await on.say("b", { from: at("b") });
-  await on.say("/new", { from: at("a") });
+  await on.say("c", { from: at("a", { thread: "another" }) });
   await on.until(() => finals.length >= 3, "all answers");
   const inA = requests.filter(({ chat }) => chat === "a");
   assert.ok(inA.length === 3 && inA.slice(1).every((one) => one.at >= (refused ?? 0) + 40_000), JSON.stringify(inA));

@@ -1,0 +1,111 @@
+// Messages of a simulated platform that grow: placed, filled, finished by an edit, taken away. Requests are answered late,
+// with a pause, without saying what happened, or never, like all others. An edit that is repeated changes nothing.
+
+import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import type { DraftMessages } from "../../ports/platform.ts";
+import type { Life } from "../life.ts";
+import type { Dice } from "../time.ts";
+
+/** What stands in a message before anything was written into it. */
+export const placeholder = "…";
+
+export type Grown = {
+  readonly id: string;
+  readonly chat: string;
+  text: string;
+  /** The item that finished it. */
+  finishedBy: string | null;
+  isRemoved: boolean;
+  /** It could not be learned whether it was taken away, or it was refused. */
+  isKept: boolean;
+};
+
+/** `done` is called when the platform does it, if it does. */
+export type Answering = (
+  chat: string,
+  life: Life,
+  signal: AbortSignal,
+  done: () => SendResult,
+  kind: "preview" | "uncounted",
+  lagMs?: number,
+) => Promise<SendResult>;
+
+export type GrowingNews = {
+  /** The turn that this message was noted with in the store; null when nobody has noted it. */
+  readonly notedFor: (remoteId: string) => string | null;
+  /** A frozen life may still do what it was about to do. */
+  readonly isCurrent: (life: Life) => boolean;
+  readonly onBreach: (what: string) => void;
+};
+
+export interface Growing {
+  readonly messages: ReadonlyMap<string, Grown>;
+  /** Something was neither finished nor taken away. */
+  isLeft(): boolean;
+  connect(life: Life): DraftMessages;
+  /** Writes the end into a message; whether that was news to its readers. */
+  finish(item: OutboxItem, remoteId: string): boolean;
+}
+
+export function growing(name: string, chances: Dice, answering: Answering, news: GrowingNews): Growing {
+  const messages = new Map<string, Grown>();
+
+  function place(chat: string): SendResult {
+    const id = `${name}-${messages.size + 1}`;
+    const fresh = { finishedBy: null, isRemoved: false, isKept: false };
+    messages.set(id, { id, chat, text: placeholder, ...fresh });
+    return { type: "accepted", remoteId: id };
+  }
+
+  function fill(remoteId: string, text: string, life: Life): SendResult {
+    const one = messages.get(remoteId);
+    if (one === undefined || one.isRemoved) return { type: "refused", why: "there is no such message" };
+    if (!news.isCurrent(life)) return { type: "accepted", remoteId };
+    if (one.finishedBy !== null) news.onBreach(`a preview overwrote ${one.finishedBy} in ${remoteId}`);
+    one.text = text;
+    return { type: "accepted", remoteId };
+  }
+
+  async function remove(remoteId: string, answer: Promise<SendResult>): Promise<SendResult> {
+    const one = messages.get(remoteId);
+    if (one !== undefined && one.finishedBy !== null) news.onBreach(`${remoteId} was finished and taken away`);
+    if (one !== undefined) one.isKept = true;
+    const result = await answer;
+    if (one !== undefined && result.type === "accepted") one.isKept = false;
+    return result;
+  }
+
+  return {
+    messages,
+    isLeft: () => messages.values().some((one) => one.finishedBy === null && !one.isRemoved),
+    connect: (life) => ({
+      place: ({ chat }, _hints, signal) => answering(chat, life, signal, () => place(chat), "preview"),
+      async fill({ chat }, remoteId, text, signal) {
+        if (news.notedFor(remoteId) === null) news.onBreach(`${remoteId} was filled before it was stored`);
+        // Some take their time on the way.
+        const lagMs = chances.chance(0.2) ? chances.between(50, 400) : 0;
+        return answering(chat, life, signal, () => fill(remoteId, text, life), "preview", lagMs);
+      },
+      remove({ chat }, remoteId, signal) {
+        const take = (): SendResult => {
+          const one = messages.get(remoteId);
+          if (one !== undefined) one.isRemoved = true;
+          return { type: "accepted", remoteId };
+        };
+        return remove(remoteId, answering(chat, life, signal, take, "uncounted"));
+      },
+    }),
+    finish(item, remoteId) {
+      const one = messages.get(remoteId);
+      if (one === undefined || one.isRemoved) {
+        news.onBreach(`${item.id} finished ${remoteId}, which is not there`);
+        return true;
+      }
+      if (one.finishedBy === item.id) return false;
+      if (one.finishedBy !== null) news.onBreach(`${remoteId} was finished by ${one.finishedBy} and by ${item.id}`);
+      one.finishedBy = item.id;
+      one.text = item.text;
+      return true;
+    },
+  };
+}
