@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { APIMessage } from "discord-api-types/v10";
+import type { Instant } from "../../core/ids.ts";
+import type { OutboxItem } from "../../core/outbox.ts";
+import { anItem, bootId } from "../../testing/samples.ts";
+import { channelOf, editBody, isIt, lookFrom, mustLook, nonceOf, sendBody, wanted } from "./outbound.ts";
+import { idAt } from "./stream/cursor.ts";
+
+const at = 1_800_000_000_000;
+const to = { platform: "discord", account: "9", chat: "600" } as const;
+const item = (more: Partial<OutboxItem> = {}): OutboxItem =>
+  anItem("i1", {
+    to,
+    text: "hello",
+    createdAt: at as Instant,
+    now: { state: "sending", boot: bootId("b1"), attempts: 1 },
+    ...more,
+  });
+const question = { id: "t1:3", choices: ["Tea", "Coffee"] };
+const many = { id: "t1:3", choices: Array.from({ length: 30 }, (_, n) => `choice ${n}`) };
+
+test("what is sent has a key of its item, calls nobody, and hangs below what it answers", () => {
+  assert.deepEqual(sendBody(item({ hints: { reply: "77" } }), "hello"), {
+    content: "hello",
+    nonce: nonceOf("i1"),
+    enforce_nonce: true,
+    allowed_mentions: { parse: [] },
+    message_reference: { message_id: "77", fail_if_not_exists: false },
+  });
+  assert.equal("message_reference" in sendBody(item({ part: 1, hints: { reply: "77" } }), "more"), false);
+  assert.equal(channelOf({ ...to, thread: "601" }), "601");
+  assert.equal(channelOf(to), "600");
+});
+
+test("keys are short, and their own for every item", () => {
+  const ids = Array.from({ length: 1_000 }, (_, n) => nonceOf(`turn.${n}`));
+  assert.equal(new Set(ids).size, 1_000);
+  assert.ok(ids.every((id) => id.length === 25));
+  assert.equal(nonceOf("turn.1"), nonceOf("turn.1"));
+});
+
+test("a question has buttons, or its choices are written out", () => {
+  assert.equal(sendBody(item({ question }), "x").components?.length, 1);
+  assert.equal(wanted({ text: "What?", question }).content, "What?");
+  assert.equal("components" in sendBody(item({ question: many }), "x"), false);
+  assert.match(wanted({ text: "What?", question: many }).content, /^What\?\n\n1\. choice 0\n2\. choice 1\n/);
+});
+
+test("an edit says all that is to stand there", () => {
+  assert.deepEqual(editBody(item(), "done", []), {
+    content: "done",
+    allowed_mentions: { parse: [] },
+    attachments: [],
+    components: [],
+  });
+  const asked = editBody(item({ question }), "done", ["a.txt"]) as Readonly<Record<string, unknown[]>>;
+  assert.deepEqual(asked["attachments"], [{ id: 0, filename: "a.txt" }]);
+  assert.equal(asked["components"]?.length, 1);
+});
+
+test("an answer that is too long is a file, with its beginning as words", () => {
+  const text = "A line of it.\n\n".repeat(2_000);
+  const { content, answer } = wanted({ text });
+  assert.equal(answer, text);
+  assert.ok(content.startsWith("A line of it.") && content.length < 1_000);
+});
+
+describe("a send that may have arrived", () => {
+  const doubtful = (doubts: number, age: number): boolean =>
+    mustLook(item({ now: { state: "sending", boot: bootId("b1"), attempts: 2, doubts } }), at + age);
+
+  const cases: readonly (readonly [what: string, doubts: number, age: number, look: boolean])[] = [
+    ["never tried, long ago", 0, 900_000, false],
+    ["in doubt, a moment ago: its key is known", 1, 60_000, false],
+    ["in doubt, long ago", 1, 900_000, true],
+  ];
+  for (const [what, doubts, age, look] of cases) test(what, () => assert.equal(doubtful(doubts, age), look));
+
+  test("is looked for from a little before it was made", () => assert.ok(BigInt(lookFrom(item())) < BigInt(idAt(at))));
+
+  const message = (more: object): APIMessage =>
+    ({
+      id: idAt(at + 1_000),
+      author: { id: "9" },
+      content: "hello",
+      attachments: [],
+      ...more,
+    }) as unknown as APIMessage;
+  const looks: readonly (readonly [what: string, more: object, is: boolean])[] = [
+    ["ours, with the same words", {}, true],
+    ["of somebody else", { author: { id: "8" } }, false],
+    ["with other words", { content: "hello you" }, false],
+    ["older than the item", { id: idAt(at - 60_000) }, false],
+    ["with a file more", { attachments: [{}] }, false],
+  ];
+  for (const [what, more, is] of looks)
+    test(`found: ${what}`, () => assert.equal(isIt(message(more), item(), "9", "hello ", 0), is));
+});
