@@ -48,8 +48,8 @@ export function openBot({ token, apiRoot }: Pick<Settings, "token" | "apiRoot">)
   let opened: Promise<{ readonly raw: Raw; readonly library: typeof import("grammy") }> | null = null;
   const open = (): NonNullable<typeof opened> => {
     opened ??= import("grammy").then((library) => {
-      const { raw } = new library.Api(token, { apiRoot: root, timeoutSeconds: callSeconds });
-      return { raw, library };
+      const api = new library.Api(token, { apiRoot: root, timeoutSeconds: callSeconds });
+      return { raw: awaitable(api.raw), library };
     });
     return opened;
   };
@@ -68,6 +68,11 @@ export function openBot({ token, apiRoot }: Pick<Settings, "token" | "apiRoot">)
       return answer.body;
     },
   };
+}
+
+/** Any name is a method there, also the one by which an `await` knows a promise: it must not be called. */
+function awaitable(raw: Raw): Raw {
+  return new Proxy(raw, { get: (from, name) => (name === "then" ? undefined : Reflect.get(from, name)) });
 }
 
 /** Our signals, as the library wants them. */
