@@ -103,6 +103,33 @@ test("its id is stored before anything is written into it", async (t) => {
   await until("edit d1 two");
 });
 
+test("it costs one commit more than an answer that is sent", async (t) => {
+  const { on, begin, until } = await growing(t);
+  let commits = 0;
+  const store: typeof on.store = {
+    ...on.store,
+    commit(changes, by) {
+      commits++;
+      return on.store.commit(changes, by);
+    },
+  };
+  await begin({ store, agent: agentOf([], [streams(["one", "two"], 150)]) });
+  await on.pass(100);
+  commits = 0;
+  await on.say("go");
+  await until("edit d1 two");
+  await on.pass(100);
+  assert.equal(commits, 4, "accepted and begun, placed, finished and being sent, delivered");
+});
+
+test("the same words are written once", async (t) => {
+  const { on, calls, begin, until } = await growing(t);
+  await begin({ agent: agentOf([], [streams(["one", "one", "one", "two", "one"], 150)]) });
+  await on.say("go");
+  await until("edit d1 one");
+  assert.deepEqual(calls, ["place a", "fill d1 one", "fill d1 two", "fill d1 one", "edit d1 one"]);
+});
+
 test("an answer without previews is sent as it is", async (t) => {
   const { on, calls, begin, until } = await growing(t);
   await begin({ agent: agentOf([], [said("at once")]) });

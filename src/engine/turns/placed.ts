@@ -29,6 +29,8 @@ export function placed(
   const stopped = new AbortController();
   let id = known;
   let latest: string | null = null;
+  /** What stands there by now, as far as we know. */
+  let filled: string | null = null;
   let working: Promise<void> | null = null;
   let placing: Promise<void> | null = null;
   /** The platform would not have it: no further request. */
@@ -76,14 +78,16 @@ export function placed(
     const result = await previews.fill(to, remoteId, parts.hide(text));
     if (result === null || result.type === "retry") return;
     if (result.type === "refused") isMute = true;
+    if (result.type === "accepted") filled = text;
     if (latest === text) latest = null;
   }
 
   return {
     show(text) {
       if (text === "" || stopped.signal.aborted) return;
-      latest = text;
-      working ??= work();
+      // The same words again would only cost one of the few requests that there are.
+      latest = text === filled ? null : text;
+      if (latest !== null && !isMute) working ??= work();
     },
     async finish() {
       stopped.abort(over);
