@@ -76,6 +76,8 @@ export class FakeTelegram {
   #allowed: readonly string[] = [];
   #next = 1_000;
   #clock = 0;
+  /** Whose connection asked for updates last, and whether it was seen to break off. */
+  #poller: Socket | null = null;
   #isGone = false;
   #quiet: NodeJS.Timeout | undefined;
   #port = 0;
@@ -88,7 +90,12 @@ export class FakeTelegram {
     this.chats.rates = rates ?? null;
     this.#server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
-      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        if (socket !== this.#poller) return;
+        this.#isGone = true;
+        this.#watchQuiet();
+      });
       socket.on("error", () => undefined);
     });
   }
@@ -287,10 +294,6 @@ export class FakeTelegram {
       if (this.#poll === poll) this.#poll = null;
       this.#watchQuiet();
     };
-    const hangUp = (): void => {
-      this.#isGone ||= this.#poll === poll;
-      leave();
-    };
     const poll = {
       answer: (body: Json): void => {
         leave();
@@ -298,7 +301,7 @@ export class FakeTelegram {
       },
     };
     const timer = setTimeout(() => poll.answer({ ok: true, result: [] }), Number(timeout) * 1_000);
-    onClose(hangUp);
+    onClose(leave);
     this.#poll = poll;
     clearTimeout(this.#quiet);
   }
@@ -339,6 +342,7 @@ export class FakeTelegram {
     const say = broken !== null && "when" in broken ? fail : tell;
     if (broken !== null && "when" in broken && broken.when === "before") return fail();
     try {
+      if (method === "getUpdates") this.#poller = response.socket;
       if (method === "getUpdates") return this.#getUpdates(params, say, (then) => response.on("close", then));
       say({ ok: true, result: this.#perform(method, params) });
     } catch (error) {
