@@ -33,8 +33,8 @@ export type GatewayFake = {
   readonly counts: { identified: number; resumed: number; invalid: number };
   readonly session: () => Session | null;
   readonly isConnected: () => boolean;
-  /** Swallows everything: no events, no answers, and connections stay open. */
-  isDeaf: boolean;
+  /** Whoever is connected now gets no event and no answer any more, and is not told so. */
+  deafen(): void;
   /** Takes no connection. */
   isClosed: boolean;
   /** Closes whoever identifies with this code. */
@@ -55,6 +55,7 @@ const eventsMax = 2_000;
 export function gatewayFake(server: Server, facts: GatewayFacts): GatewayFake {
   const sockets = new WebSocketServer({ noServer: true });
   const sessions = new Map<string, Session>();
+  const deaf = new WeakSet<WebSocket>();
   const asking: ((seq: number | null) => void)[] = [];
   let count = 0;
   let latest: Session | null = null;
@@ -62,7 +63,6 @@ export function gatewayFake(server: Server, facts: GatewayFacts): GatewayFake {
 
   const fake: GatewayFake = {
     counts,
-    isDeaf: false,
     isClosed: false,
     refuseWith: null,
     heartbeatMs: 41_250,
@@ -88,13 +88,16 @@ export function gatewayFake(server: Server, facts: GatewayFacts): GatewayFake {
       send(socket, { op: 1, d: null });
       return answer;
     },
+    deafen() {
+      for (const one of sockets.clients) deaf.add(one);
+    },
     reconnect() {
       for (const one of sockets.clients) send(one, { op: 7, d: null });
     },
   };
 
   function send(socket: WebSocket | null, payload: object): void {
-    if (socket !== null && socket.readyState === 1 && !fake.isDeaf) socket.send(JSON.stringify(payload));
+    if (socket !== null && socket.readyState === 1 && !deaf.has(socket)) socket.send(JSON.stringify(payload));
   }
 
   function emit(session: Session, t: string, d: unknown): void {
@@ -146,8 +149,8 @@ export function gatewayFake(server: Server, facts: GatewayFacts): GatewayFake {
     let session: Session | null = null;
     send(socket, { op: 10, d: { heartbeat_interval: fake.heartbeatMs } });
     socket.on("message", (data) => {
-      if (fake.isDeaf) return;
-      const { op, d } = JSON.parse(String(data)) as { op: number; d: never };
+      if (deaf.has(socket)) return;
+      const { op, d } = JSON.parse((data as Buffer).toString("utf8")) as { op: number; d: never };
       if (op === 1) {
         if (session !== null) session.beat = d;
         send(socket, { op: 11 });
