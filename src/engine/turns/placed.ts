@@ -75,6 +75,7 @@ export function placed(
   }
 
   async function fill(remoteId: string, text: string): Promise<void> {
+    filled = null;
     const result = await previews.fill(to, remoteId, parts.hide(text));
     if (result === null || result.type === "retry") return;
     if (result.type === "refused") isMute = true;
