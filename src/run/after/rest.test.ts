@@ -13,7 +13,7 @@ const ended: GatewayEvent = {
   outcome: "replied",
 };
 
-test("after a hundred turns and a quiet moment it is collected once, and never while something runs", (t) => {
+test("after a hundred turns, or a new platform, and a quiet moment it is collected once, and never while something runs", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let collected = 0;
   let running = 0;
@@ -50,8 +50,16 @@ test("after a hundred turns and a quiet moment it is collected once, and never w
   work(99);
   pass(10_000);
   assert.equal(collected, 1, "once");
+  const platform = { type: "platform", platform: "x", account: "y", up: true, state: "up" } as const;
+  tell(platform);
+  pass(2_000);
+  assert.equal(collected, 2, "a platform is there for the first time");
+  tell({ ...platform, up: false, state: "down" });
+  tell(platform);
+  pass(10_000);
+  assert.equal(collected, 2, "not whenever it comes and goes");
   work(1);
   off();
   pass(10_000);
-  assert.equal(collected, 1, "it was told to end");
+  assert.equal(collected, 2, "it was told to end");
 });

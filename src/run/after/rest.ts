@@ -1,10 +1,11 @@
 // Memory after much work. The runtime gives back what nobody needs any more by itself, but only when a gateway has been
 // quiet for ten seconds to a minute, and until then a busy hour looks like a hundred megabytes more. When many turns have
-// ended and none runs, it is done at once.
+// ended and none runs, it is done at once; and also when a platform was heard of for the first time, because its library
+// was loaded for that and left much behind.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Gateway } from "../../ports/gateway.ts";
+import type { Gateway, GatewayEvent } from "../../ports/gateway.ts";
 
 /** So much work is worth a pause of a few hundredths of a second. */
 const turnsEnough = 100;
@@ -12,6 +13,7 @@ const quietMs = 2_000;
 
 /** Goes on until the answer is called. */
 export function restAfterWork(gate: Pick<Gateway, "watch" | "status">, collect = collector()): () => void {
+  const met = new Set<string>();
   let ended = 0;
   let clock: NodeJS.Timeout | undefined;
   const rest = () => {
@@ -20,8 +22,14 @@ export function restAfterWork(gate: Pick<Gateway, "watch" | "status">, collect =
     ended = 0;
     collect();
   };
+  const isEnough = (event: GatewayEvent): boolean => {
+    if (event.type === "turn-ended") return ++ended >= turnsEnough;
+    if (event.type !== "platform") return false;
+    const before = met.size;
+    return met.add(`${event.platform}/${event.account}`).size > before;
+  };
   const off = gate.watch((event) => {
-    if (event.type !== "turn-ended" || ++ended < turnsEnough) return;
+    if (!isEnough(event)) return;
     clearTimeout(clock);
     clock = setTimeout(rest, quietMs).unref();
   });
