@@ -9,6 +9,9 @@ import type { BootId } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
 import type { Inbound } from "../core/message.ts";
 import { gateway } from "../engine/gateway.ts";
+// Loaded late in life; here they are at hand, because loading takes real time, and a seed must tell one story.
+import "../engine/turns/placed.ts";
+import "../engine/turns/typing.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import { type Act, type Effects, script, scripted } from "./agent.ts";
 import { type Life, type LogLine, life } from "./life.ts";

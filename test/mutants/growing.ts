@@ -41,8 +41,8 @@ export const growingFaults: readonly Mutant[] = [
   {
     name: "growing: a resumed turn begins another message",
     file: "src/engine/turns/drafts.ts",
-    find: "running.turn.attempt > 1 ?",
-    replace: "running.turn.attempt > 1_000 ?",
+    find: "turn.attempt > 1 ?",
+    replace: "turn.attempt > 1_000 ?",
     by: "crash",
   },
   {

@@ -13,9 +13,7 @@ import { over } from "../abort.ts";
 import { draftOf } from "../outbox/drafts.ts";
 import type { Previews } from "../outbox/previews.ts";
 import { type Parts, platformOf } from "../parts.ts";
-import { placed } from "./placed.ts";
 import type { Running } from "./run.ts";
-import { typing } from "./typing.ts";
 
 /** What becomes of a preview: words took its place, nobody needs it any more, or nobody knows yet. */
 export type Fate = "finished" | "dropped" | "unsure";
@@ -31,17 +29,24 @@ export interface Draft {
 
 const nothingPlaced = { edits: null, changes: [] };
 
-/** The preview of a turn that begins to run. */
+/** The preview of a turn that begins to run. What only some platforms need is loaded when one of them does. */
 export async function previewOf(parts: Parts, previews: Previews, running: Running): Promise<Draft> {
   const { address } = running.session;
   const platform = platformOf(parts, address);
-  const every = platform?.can.draftEveryMs ?? null;
-  const isPlaced = platform?.drafts !== undefined && every !== null;
-  const known = isPlaced && running.turn.attempt > 1 ? await draftOf(parts, address, running.turn.id) : null;
-  const shown = isPlaced
-    ? placed(parts, previews, running, every, known)
-    : streamed(platform, address, parts.world, parts.hide);
-  return platform?.typing === undefined ? shown : typing(parts, previews, running, platform, shown);
+  const shown =
+    platform?.drafts === undefined || platform.can.draftEveryMs === null
+      ? streamed(platform, address, parts.world, parts.hide)
+      : await inMessage(parts, previews, running, platform.can.draftEveryMs);
+  if (platform?.typing === undefined) return shown;
+  const { typing } = await import("./typing.ts");
+  return typing(parts, previews, running, platform, shown);
+}
+
+async function inMessage(parts: Parts, previews: Previews, running: Running, everyMs: number): Promise<Draft> {
+  const { placed } = await import("./placed.ts");
+  const { turn, session } = running;
+  const known = turn.attempt > 1 ? await draftOf(parts, session.address, turn.id) : null;
+  return placed(parts, previews, running, everyMs, known);
 }
 
 export function streamed(platform: Platform | null, to: Address, world: World, hide: Hide): Draft {
