@@ -20,9 +20,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "no inbox key",
-    file: "src/engine/plans.ts",
-    find: "inboxRow(inbound, turn, world.now());",
-    replace: "inboxRow({ ...inbound, key: world.id() }, turn, world.now());",
+    file: "src/engine/plans/pieces.ts",
+    find: "inboxRow(inbound, turn, world.now()),",
+    replace: "inboxRow({ ...inbound, key: world.id() }, turn, world.now()),",
   },
   {
     name: "turn end and reply in two commits",
@@ -290,7 +290,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "whoever starts over cannot answer what is asked afterwards",
-    file: "src/engine/plans.ts",
+    file: "src/engine/plans/answers.ts",
     find: "if (session === null || session.key !== lane.session.key) return null;",
     replace: "return null;",
     by: "turns/succeeded",
