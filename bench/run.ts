@@ -9,6 +9,8 @@ import { measureReplace, measureRestart } from "./handover.ts";
 import { measureHistory } from "./history.ts";
 import { measureLatency } from "./latency.ts";
 import { measureMemory, measureRecovery, measureStart, measureStop } from "./life.ts";
+import { meetings } from "./far/crowds.ts";
+import { measureIdle, measureStreaming, measureWire } from "./platforms.ts";
 import { program } from "./process.ts";
 import { measureCrowd, measureGrowth, measureModel } from "./model.ts";
 import { measureSnapshot } from "./snapshot.ts";
@@ -180,7 +182,43 @@ async function model(): Promise<void> {
   });
 }
 
-const groups = { turns, start, life, history, model };
+/** Against fakes of their servers. */
+async function platforms(): Promise<void> {
+  const wire = await measureWire();
+  await time("Telegram: update available → stored and acknowledged, p50", 5, Promise.resolve({ ms: wire.takenMs }));
+  await time("Telegram: reply stored → on the wire, p50", 3, Promise.resolve({ ms: wire.leftMs }));
+  for (const meeting of meetings) {
+    const found = await measureStreaming(meeting, 200);
+    const rates = found.rates.map(({ of, most, may }) => `${most}/${may} ${of}`);
+    const isInside = found.rates.every(({ most, may }) => most <= may) && found.refused === 0;
+    add({
+      what: `${found.name}: 200 answers that grow at once`,
+      figure: [`${found.lost} lost, ${found.doubled} doubled in ${(found.tookMs / 1_000).toFixed(0)} s`, ...rates].join(
+        ", ",
+      ),
+      bar: "none lost, inside the rates",
+      holds: found.lost === 0 && found.doubled === 0 && isInside,
+      raw: found,
+    });
+  }
+  const idle = await measureIdle();
+  add({
+    what: `${idle.names.length} platforms out there, idle: memory`,
+    figure: `${idle.mb.toFixed(0)} MB (none: ${idle.noneMb.toFixed(0)} MB)`,
+    bar: "≤ 120 MB",
+    holds: idle.mb <= 120,
+    raw: idle,
+  });
+  add({
+    what: "… spawn → /readyz 200 beside none",
+    figure: `${ms(idle.readyMs)} = ${idle.ratio.toFixed(2)} × ${ms(idle.noneMs)}`,
+    bar: "≤ 1.5 ×",
+    holds: idle.ratio <= 1.5,
+    raw: idle.ratio,
+  });
+}
+
+const groups = { turns, start, life, history, model, platforms };
 const unknown = values.only?.filter((name) => !Object.hasOwn(groups, name)) ?? [];
 if (unknown.length > 0) {
   console.error(`There is no group ${unknown.join(", ")}; there are ${Object.keys(groups).join(", ")}.`);
