@@ -168,5 +168,5 @@ test("a refusal is told once for an account, a configuration and a home, and say
   assert.equal(new Set(keys.map(({ key }) => key)).size, 4);
   assert.equal(notice("a", "c1").key, notice("a", "c1").key);
   assert.equal(notice("a", "c1").text, deniedText({ platform: "x", why: "The token is wrong" }));
-  assert.match(notice("a", "c1").text, /^x does not let us in: The token is wrong\. It is not tried again; correct/);
+  assert.match(notice("a", "c1").text, /^x does not let us in: The token is wrong\. Correct `platforms\.x`/);
 });

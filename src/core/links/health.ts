@@ -86,7 +86,7 @@ export function deniedText({ platform, why }: { readonly platform: string; reado
 }
 
 export function deniedTodo(platform: string): string {
-  return `It is not tried again; correct \`platforms.${platform}\` in the configuration, then run \`everturn gateway restart\`.`;
+  return `Correct \`platforms.${platform}\` in the configuration; it is tried again after \`everturn gateway restart\`.`;
 }
 
 /** For the homes of other platforms. An account is told of once with the same configuration, whatever dies. */
