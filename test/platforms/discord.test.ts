@@ -71,8 +71,8 @@ describe("a day with Discord", { timeout: 300_000 }, () => {
   test("direct messages, mentions, threads, commands, buttons, and strangers", async (t) => {
     const { fake, home, start } = await stage(t);
     await start();
-    fake.say(direct, "hello there");
-    await answer(fake, direct, /You said: hello there/);
+    fake.say(direct, "good morning");
+    await answer(fake, direct, /You said: good morning/);
 
     fake.say(general, "not for you");
     const asked = fake.say(general, `<@${bot.id}> what now`);
@@ -99,7 +99,7 @@ describe("a day with Discord", { timeout: 300_000 }, () => {
     fake.say(direct, "show me markdown");
     await listens(fake);
     assert.ok(!texts(fake.seen(general)).some((text) => /not for you|let me in/.test(text)));
-    const { out } = await run(t, home, ["status"]);
+    const { out } = await run(t, home, ["gateway", "status"]);
     assert.match(out, /discord/);
   });
 
@@ -162,7 +162,7 @@ describe("a day with Discord", { timeout: 300_000 }, () => {
     fake.gateway.refuseWith = 4014;
     await runGateway(t, home);
     const { out } = await until(
-      () => run(t, home, ["status"]),
+      () => run(t, home, ["gateway", "status"]),
       (said) => said.out.includes("MESSAGE CONTENT INTENT"),
       "the status tells what is missing",
       500,
