@@ -12,7 +12,7 @@ import type { Receipt } from "../ports/platform.ts";
 import { admit } from "./access/gate.ts";
 import type { Guesses } from "./access/guesses.ts";
 import type { Decision } from "./access/letting.ts";
-import { type Heard, requests } from "./access/requests.ts";
+import type { Heard, Requests } from "./access/requests.ts";
 import type { Plan } from "./accepting.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Door } from "./links.ts";
@@ -39,7 +39,7 @@ const conflictsMax = 10;
 
 export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
   const { store, world, ledger } = parts;
-  const strangers = requests(parts);
+  let strangers: Requests | null = null;
   let inFlight = 0;
 
   /** Commits a plan, made anew when the world moved between reading and writing. */
@@ -95,10 +95,16 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       case "speak":
         return accept(inbound, cursor, admitted.changes);
       case "pair":
-        return strangers.hear(inbound, (decide) => acceptStranger(inbound, cursor, decide));
+        return (await requestsOnce()).hear(inbound, (decide) => acceptStranger(inbound, cursor, decide));
       case "ignore":
         return ignore(inbound, cursor, admitted.why);
     }
+  }
+
+  /** Loaded with the first stranger, or when there is time. */
+  async function requestsOnce(): Promise<Requests> {
+    const { requests } = await import("./access/requests.ts");
+    return (strangers ??= requests(parts));
   }
 
   async function acceptStranger(

@@ -1,15 +1,7 @@
 // Who tries codes: each wrong one counts, in memory at once, so that many at the same time count as many, and in the store,
 // so that a restart forgives none.
 
-import {
-  type Pairing,
-  type Tries,
-  afterWrongCode,
-  closedForMs,
-  pairingOf,
-  readCode,
-  readTries,
-} from "../../core/access/pairing.ts";
+import type { Pairing, Tries } from "../../core/access/pairing.ts";
 import type { Change } from "../../core/change.ts";
 import type { Parts } from "../parts.ts";
 
@@ -30,7 +22,11 @@ export function guesses({ store, world }: Parts): Guesses {
   let tries: Tries | null = null;
   return {
     async guess(typed, known) {
+      // Loaded with the first code that anybody tries.
+      const core = await import("../../core/access/pairing.ts");
+      const { afterWrongCode, closedForMs, pairingOf, readCode, readTries } = core;
       const stored = tries ?? readTries(await store.fact(factName));
+      // From here on nobody else is let in between.
       tries ??= stored;
       const at = world.now();
       const ms = closedForMs(tries, at);

@@ -32,6 +32,7 @@ export async function afterwards(parts: Ready): Promise<void> {
       import("../../engine/asked/operator.ts"),
       import("../../engine/commands/obey.ts"),
       import("../../engine/commands/pair.ts"),
+      import("../../engine/access/requests.ts"),
       import("../next/handover.ts"),
     ]);
   });
