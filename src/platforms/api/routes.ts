@@ -162,6 +162,7 @@ function give(parts: Parts, request: Request, isStream: boolean, asking: Asking)
   const key = inboundKey(caller, wanted.head.id);
   const answering: Answer = answers(parts, parts.rooms, parts.world, key, place);
   if (isStream) return stream(wanted, answering);
+  if (request.signal.aborted) answering.leave();
   request.signal.addEventListener("abort", () => answering.leave(), { once: true });
   return whole(wanted, answering);
 }
