@@ -10,7 +10,7 @@ import { answer, callsOf, configOf, homeFor, opened } from "./telegram-stage.ts"
 
 const patience = { timeout: 400_000 };
 
-test("the first answer, a group, a question, files, an album, new wordings", patience, async (t) => {
+test("the first answer, a group, a question, files, an album", patience, async (t) => {
   const { fake, home } = await opened(t, {}, "    receipts: true\n    streaming: false\n");
   await runGateway(t, home);
   const ada = fake.person("Ada");
@@ -66,7 +66,7 @@ test("the first answer, a group, a question, files, an album, new wordings", pat
 
 test("an answer grows in one message and is finished by an edit", patience, async (t) => {
   const { fake, home } = await opened(t);
-  await runGateway(t, home, { env: { EVERTURN_AGENT__ECHO__STEP_MS: "400" } });
+  await runGateway(t, home);
   const ada = fake.person("Ada");
   ada.write("count to 12 slowly");
   const counted = await answer(fake, ada.chat, /Counted to 12/);
@@ -103,8 +103,8 @@ test("a restart asked for in a topic of a direct chat is announced and answered 
   const { fake, home } = await opened(t, {}, "    streaming: false\n");
   await runGateway(t, home);
   const ada = fake.person("Ada");
-  ada.write("hello", { thread: 31 });
-  await answer(fake, ada.chat, /^You said: hello$/, 31);
+  ada.write("in a topic", { thread: 31 });
+  await answer(fake, ada.chat, /^You said: in a topic$/, 31);
   ada.write("count to 400 slowly", { thread: 31 });
   const asked = ada.write("/restart", { thread: 31 });
   const notice = await answer(fake, ada.chat, /Gateway restarting/, 31);
@@ -112,7 +112,7 @@ test("a restart asked for in a topic of a direct chat is announced and answered 
   const sent = fake.calls.find(({ params }) => String(params["text"]).includes("Gateway restarting"));
   assert.equal(sent?.params["message_thread_id"], 31);
   assert.ok(notice.replyTo !== null && notice.replyTo <= Number(asked["message_id"]), "it is anchored");
-  assert.equal(fake.said(ada.chat).filter((text) => /I am back/.test(text)).length, 1);
+  assert.equal(fake.said(ada.chat).filter((text) => /restarted; I am back/.test(text)).length, 1);
 });
 
 test("two gateways with one token: both are told, and nothing is lost", patience, async (t) => {
@@ -124,7 +124,7 @@ test("two gateways with one token: both are told, and nothing is lost", patience
   const other = await runGateway(t, homeFor(t, configOf(fake, "    streaming: false\n")));
   await until(
     async () => {
-      const seen = await Promise.all([one, other].map((gateway) => client(gateway).get<unknown>("/api/state")));
+      const seen = await Promise.all([one, other].map((gateway) => client(gateway).get<unknown>("/api/status")));
       return JSON.stringify(seen);
     },
     (seen) => seen.includes("polls with the same token"),
@@ -163,7 +163,7 @@ test(
 
 test("many chats stream at once inside the published rates, and each final text arrives", patience, async (t) => {
   const { fake, home } = await opened(t, { rates: publishedRates });
-  await runGateway(t, home, { env: { EVERTURN_AGENT__ECHO__STEP_MS: "200" } });
+  await runGateway(t, home);
   const people = Array.from({ length: 20 }, (_, n) => fake.person(`P${n}`));
   for (const person of people) person.write("count to 15 slowly");
   for (const person of people) await answer(fake, person.chat, /Counted to 15/);
