@@ -9,6 +9,7 @@ export const platforms = {
   telegram: () => import("./telegram/index.ts"),
   discord: () => import("./discord/index.ts"),
   slack: () => import("./slack/index.ts"),
+  irc: () => import("./irc/index.ts"),
 } as const;
 
 export type PlatformName = keyof typeof platforms;

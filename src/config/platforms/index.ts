@@ -7,6 +7,7 @@ import { discord } from "./discord.ts";
 import { busy, orOff } from "./every.ts";
 import { email } from "./email.ts";
 import { hooks } from "./hooks.ts";
+import { irc } from "./irc.ts";
 import { matrix } from "./matrix.ts";
 import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
@@ -21,4 +22,5 @@ export const platforms = group({
   slack: v.optional(slack, false),
   matrix: v.optional(matrix, false),
   email: v.optional(email, false),
+  irc: v.optional(irc, false),
 });

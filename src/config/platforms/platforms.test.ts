@@ -33,6 +33,16 @@ const rows: Readonly<Record<string, Row>> = {
     secrets: ["xoxb-planted-bot", "xapp-1-A0PLANTED-app"],
     needs: ["botToken", "appToken"],
   },
+  irc: {
+    lines: [
+      "host: irc.example.org",
+      "nick: ever",
+      "password: planted-server",
+      "sasl: { account: ever, password: planted-sasl }",
+    ],
+    secrets: ["planted-server", "planted-sasl"],
+    needs: ["host", "nick"],
+  },
   matrix: {
     lines: ["homeserver: https://m.example.org", "user: '@bot:example.org'", "token: syt_planted_matrix"],
     secrets: ["syt_planted_matrix"],

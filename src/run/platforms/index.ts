@@ -35,6 +35,7 @@ const far: readonly Loader[] = [
   ({ discord }) => (discord === false ? null : import("./discord.ts").then(({ openDiscord }) => openDiscord(discord))),
   ({ slack }) => (slack === false ? null : import("./slack.ts").then(({ openSlack }) => openSlack(slack))),
   ({ email }) => (email === false ? null : import("./email.ts").then(({ openEmail }) => openEmail(email))),
+  ({ irc }) => (irc === false ? null : import("./irc.ts").then(({ openIrc }) => openIrc(irc))),
   ({ matrix }) => (matrix === false ? null : import("./matrix.ts").then(({ openMatrix }) => openMatrix(matrix))),
 ];
 

@@ -1,0 +1,56 @@
+// The connection: a socket with or without TLS, lines in and out. Whoever reads it sees its end as an error.
+
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { sentenceOf } from "../../core/fault.ts";
+import type { IrcSettings } from "./index.ts";
+import { type Line, parseLine } from "./lines.ts";
+
+export type Connection = {
+  /** One line; a line end inside it would be another command. */
+  write(line: string): void;
+  lines(): AsyncGenerator<Line>;
+  close(): void;
+};
+
+/** A server that sends this much without ending its line is none. */
+const lineMax = 16_384;
+
+export async function connect(settings: IrcSettings, signal: AbortSignal): Promise<Connection> {
+  const socket = await opened(settings, signal);
+  return {
+    write: (line) => void socket.write(`${line.replace(/[\r\n\0]+/g, " ")}\r\n`),
+    lines: () => linesOf(socket),
+    close: () => void socket.destroy(),
+  };
+}
+
+async function opened({ host, port, tls }: IrcSettings, signal: AbortSignal): Promise<Socket> {
+  const at = { host, port, ...(tls ? { servername: host } : {}) };
+  const socket = tls ? (await import("node:tls")).connect(at) : (await import("node:net")).connect(at);
+  socket.setNoDelay(true);
+  try {
+    await once(socket, tls ? "secureConnect" : "connect", { signal });
+  } catch (error) {
+    socket.destroy();
+    if (signal.aborted) throw error;
+    throw new Error(`${host}, port ${port}, cannot be reached${tls ? " with TLS" : ""}: ${sentenceOf(error)}`, {
+      cause: error,
+    });
+  }
+  return socket;
+}
+
+async function* linesOf(socket: Socket): AsyncGenerator<Line> {
+  const letters = new TextDecoder();
+  let rest = "";
+  for await (const chunk of socket) {
+    const pieces = (rest + letters.decode(chunk as Buffer, { stream: true })).split("\n");
+    rest = pieces.pop() ?? "";
+    if (rest.length > lineMax) throw new Error("The server sends what is not IRC.");
+    for (const piece of pieces) {
+      const line = parseLine(piece);
+      if (line !== null) yield line;
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// IRC: channels and queries of one network. What was said while we were away is only known where the server keeps a
+// history or a bouncer does; what we say is known to have been taken when the server answers the ping behind it.
+
+import { createHash } from "node:crypto";
+import { Fault } from "../../core/fault.ts";
+import { type Instant, later } from "../../core/ids.ts";
+import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
+import { type Connection, connect } from "./api.ts";
+import { type Refused, away, broken, notConnected, resultOf } from "./faults.ts";
+import { type Self, toInbound } from "./inbound.ts";
+import { type Line, fold, isChannel } from "./lines.ts";
+import { partsOf } from "./markup.ts";
+import { linesOf } from "./outbound.ts";
+import { type News, type State, advance, begin } from "./session.ts";
+
+export type IrcSettings = {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly nick: string;
+  readonly realName: string;
+  /** Of the server itself. */
+  readonly password: string | null;
+  readonly sasl: { readonly account: string; readonly password: string } | null;
+  /** Names, each with its key behind a space where it has one. */
+  readonly channels: readonly string[];
+  /** Servers cut off who says more: a few lines at once, then one in each such time. */
+  readonly lineEveryMs: number;
+};
+
+const burst = 5;
+const registerMs = 30_000;
+/** How long a message that cannot be stored is kept in memory, and how often it is tried. */
+const storeMs = 30_000;
+const storeEveryMs = 200;
+/** A server that is silent for this long is asked, and given up after as long again. */
+const silenceMs = 60_000;
+
+/** What stands while there is a connection. */
+type Standing = {
+  readonly connection: Connection;
+  state: State;
+  /** Whoever waits for the server to come to this token. */
+  readonly pings: Map<string, { readonly target: string; readonly refused: Refused[]; readonly done: () => void }>;
+  readonly gone: AbortController;
+};
+
+export function irc(settings: IrcSettings, around: Surroundings): Platform {
+  const account = `${settings.nick}@${settings.host}`;
+  const { world } = around;
+  let standing: Standing | null = null;
+  let sending: Promise<unknown> = Promise.resolve();
+  let lines: readonly Instant[] = [];
+
+  /** Waits until one more line may be said. */
+  async function turn(signal: AbortSignal): Promise<void> {
+    const oldest = lines.length < burst ? undefined : lines.at(-burst);
+    if (oldest !== undefined) await world.sleep(later(oldest, burst * settings.lineEveryMs), signal);
+    lines = [...lines.slice(1 - burst), world.now()];
+  }
+
+  async function say(item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
+    const now = standing;
+    if (now === null || signal.aborted || !now.state.isReady) return away;
+    const target = item.to.chat;
+    const token = createHash("sha256").update(`${item.id} ${world.id()}`).digest("base64url").slice(0, 20);
+    const ends = AbortSignal.any([signal, now.gone.signal]);
+    const refused: Refused[] = [];
+    const answered = new Promise<void>((done) => now.pings.set(token, { target, refused, done }));
+    let said = 0;
+    for (const line of linesOf(item)) {
+      await turn(ends);
+      if (ends.aborted) break;
+      now.connection.write(`PRIVMSG ${target} :${line}`);
+      said++;
+    }
+    if (!ends.aborted) now.connection.write(`PING :${token}`);
+    await Promise.race([answered, aborted(ends)]);
+    now.pings.delete(token);
+    if (ends.aborted) return said === 0 ? away : broken;
+    return resultOf(refused, token, target);
+  }
+
+  return {
+    name: "irc",
+    account,
+    can: {
+      keyedSend: false,
+      draftEveryMs: null,
+      pace: { perSecond: 4, chatEveryMs: 0 },
+      isFar: true,
+    },
+    parts: partsOf,
+    async listen(inlet, from, signal) {
+      if (signal.aborted) return;
+      const connection = await connect(settings, AbortSignal.any([signal, AbortSignal.timeout(registerMs)]));
+      const { state, out } = begin(settings);
+      const now: Standing = { connection, state, pings: new Map(), gone: new AbortController() };
+      standing = now;
+      for (const line of out) connection.write(line);
+      const leave = (): void => connection.close();
+      signal.addEventListener("abort", leave, { once: true });
+      try {
+        await follow(now, { settings, around, inlet, from, account }, signal);
+      } finally {
+        signal.removeEventListener("abort", leave);
+        standing = null;
+        now.gone.abort();
+        if (signal.aborted) connection.write("QUIT :");
+        connection.close();
+      }
+    },
+    send(item, signal) {
+      // One at a time, so that the lines of two answers do not mix.
+      const mine = sending.then(() => say(item, signal));
+      sending = mine;
+      return mine;
+    },
+    draft: () => undefined,
+    async probe() {
+      if (standing?.state.isReady !== true) throw new Fault("not-possible", notConnected);
+      return `connected to ${settings.host} as ${standing.state.nick}`;
+    },
+  };
+}
+
+type Listening = {
+  readonly settings: IrcSettings;
+  readonly around: Surroundings;
+  readonly inlet: Inlet;
+  readonly from: string | null;
+  readonly account: string;
+};
+
+async function follow(now: Standing, listening: Listening, signal: AbortSignal): Promise<void> {
+  const { settings, around } = listening;
+  const watch = watchdog(now, listening, signal);
+  try {
+    for await (const line of now.connection.lines()) {
+      watch.heard();
+      const next = advance(settings, now.state, line);
+      now.state = next.state;
+      for (const out of next.out) now.connection.write(out);
+      if (next.news !== undefined) await learn(now, next.news, listening, signal);
+      if (signal.aborted) return;
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  } finally {
+    watch.end();
+  }
+  if (!signal.aborted) throw watch.why() ?? new Error(`${settings.host} closed the connection.`);
+  around.world.log("debug", "irc: left");
+}
+
+async function learn(now: Standing, news: News, listening: Listening, signal: AbortSignal): Promise<void> {
+  const { around, inlet, from, settings } = listening;
+  switch (news.type) {
+    case "ready":
+      for (const line of historyOf(now.state, settings, from)) now.connection.write(line);
+      return inlet.up();
+    case "pong":
+      return now.pings.get(news.token)?.done();
+    case "refused":
+      for (const { target, refused } of now.pings.values()) if (fold(target) === fold(news.target)) refused.push(news);
+      return;
+    case "not-joined":
+      around.world.log("warn", `irc: ${news.channel} could not be joined`, { why: news.why });
+      return;
+    case "said":
+      await hand(now, news.line, listening, signal);
+  }
+}
+
+async function hand(now: Standing, line: Line, listening: Listening, signal: AbortSignal): Promise<void> {
+  const { around, inlet, account } = listening;
+  const self: Self = { account, nick: now.state.nick, knowsAccounts: now.state.caps.includes("account-tag") };
+  const message = toInbound(line, self, { id: around.world.id(), now: around.world.now() });
+  if (message === null) return;
+  // Nobody sends it again: what cannot be stored now is tried for a while. Who has to end does not wait for that.
+  const { world } = around;
+  for (const begun = world.now(); !signal.aborted; await world.sleep(later(world.now(), storeEveryMs), signal)) {
+    try {
+      return void (await Promise.race([inlet.accept(message, line.tags["time"] ?? null), aborted(signal)]));
+    } catch (error) {
+      if (world.now() - begun > storeMs) throw error;
+    }
+  }
+}
+
+/** Where the server keeps a history, what was said since the last message that we know. */
+function historyOf({ caps }: State, { channels }: IrcSettings, from: string | null): readonly string[] {
+  if (from === null || !caps.includes("draft/chathistory")) return [];
+  const names = channels.map((channel) => channel.split(" ", 1)[0] ?? "").filter(isChannel);
+  return names.map((name) => `CHATHISTORY AFTER ${name} timestamp=${from} 100`);
+}
+
+/** A server that neither registers us nor answers is left: a socket that nobody serves looks open for hours. */
+function watchdog(now: Standing, { settings, around }: Listening, signal: AbortSignal) {
+  const { world } = around;
+  const over = new AbortController();
+  const ends = AbortSignal.any([signal, over.signal]);
+  const begun = world.now();
+  let heardAt = begun;
+  let why: Error | null = null;
+  const leave = (sentence: string): void => {
+    why = new Error(sentence);
+    now.connection.close();
+  };
+  const watch = async (): Promise<void> => {
+    while (!ends.aborted) {
+      await world.sleep(later(world.now(), registerMs), ends);
+      if (ends.aborted) return;
+      if (!now.state.isReady) return leave(`${settings.host} did not let us in within ${registerMs / 1_000} seconds.`);
+      const silence = world.now() - heardAt;
+      if (silence >= 2 * silenceMs) return leave(`${settings.host} has not answered for ${silence / 1_000} seconds.`);
+      if (silence >= silenceMs) now.connection.write("PING :still there");
+    }
+  };
+  void watch();
+  return { heard: () => void (heardAt = world.now()), end: () => over.abort(), why: () => why };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

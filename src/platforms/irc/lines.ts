@@ -1,0 +1,89 @@
+// Lines of IRC: read, with the tags of IRCv3, and written, cut to what a server passes on. Pure.
+
+export type Line = {
+  readonly tags: Readonly<Record<string, string>>;
+  /** Who it is from: a nick, or a server. Empty when it says nothing. */
+  readonly nick: string;
+  /** The whole of `nick!user@host`. */
+  readonly mask: string;
+  readonly command: string;
+  readonly params: readonly string[];
+};
+
+/** null: nothing that a server would send. */
+export function parseLine(raw: string): Line | null {
+  const found = /^(?:@(\S+) +)?(?::(\S+) +)?([a-z]+|\d{3})(?: +(.*))?$/i.exec(raw.replace(/[\r\n\0]+$/g, ""));
+  if (found === null) return null;
+  const [, tags = "", mask = "", command = "", rest = ""] = found;
+  const at = rest.startsWith(":") ? 0 : rest.indexOf(" :");
+  const middle = (at < 0 ? rest : rest.slice(0, at)).split(" ").filter((word) => word !== "");
+  const trailing = at < 0 ? [] : [rest.slice(rest.startsWith(":") ? 1 : at + 2)];
+  return {
+    tags: parseTags(tags),
+    nick: mask.split("!", 1)[0] ?? "",
+    mask,
+    command: command.toUpperCase(),
+    params: [...middle, ...trailing],
+  };
+}
+
+const escapes: Readonly<Record<string, string>> = { ":": ";", s: " ", r: "\r", n: "\n", "\\": "\\" };
+
+function parseTags(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(";").filter((pair) => pair !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, key = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
+      return [key, value.replace(/\\(.?)/g, (_, mark: string) => escapes[mark] ?? mark)];
+    }),
+  );
+}
+
+/** As most networks compare names: {}|^ are the small letters of []\~. */
+export function fold(name: string): string {
+  return name.toLowerCase().replace(/[[\]\\~]/g, (mark) => ({ "[": "{", "]": "}", "\\": "|" })[mark] ?? "^");
+}
+
+export function isChannel(name: string): boolean {
+  return /^[#&+!]/.test(name);
+}
+
+/** A line has 512 bytes with its end, and the server puts our mask before it: a nick, ten letters of user, 63 of host. */
+const lineMax = 512;
+const maskMax = 30 + 10 + 63 + 4;
+
+export function roomFor(target: string): number {
+  return lineMax - 2 - maskMax - Buffer.byteLength(`PRIVMSG ${target} :`);
+}
+
+/** Lines of at most so many bytes, cut at spaces where there are some, never inside a character. Empty ones cannot be said. */
+export function sayable(text: string, room: number): readonly string[] {
+  return text
+    .split(/[\r\n\0]+/)
+    .flatMap((line) => cut(line.trimEnd(), room))
+    .filter((line) => line.trim() !== "");
+}
+
+function cut(line: string, room: number): readonly string[] {
+  const lines: string[] = [];
+  let rest = line;
+  while (Buffer.byteLength(rest) > room) {
+    const head = within(rest, room);
+    const space = head.lastIndexOf(" ");
+    const at = space > head.length / 2 ? space + 1 : head.length;
+    lines.push(rest.slice(0, at).trimEnd());
+    rest = rest.slice(at);
+  }
+  return [...lines, rest];
+}
+
+function within(text: string, room: number): string {
+  let bytes = 0;
+  let at = 0;
+  for (const letter of text) {
+    bytes += Buffer.byteLength(letter);
+    if (bytes > room) break;
+    at += letter.length;
+  }
+  return text.slice(0, Math.max(1, at));
+}

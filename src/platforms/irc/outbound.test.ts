@@ -1,0 +1,59 @@
+// From items to lines, and what becomes of a send.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { anItem } from "../../testing/samples.ts";
+import { table } from "../../testing/table.ts";
+import { resultOf } from "./faults.ts";
+import { partMax, partsOf, sizeOf } from "./markup.ts";
+import { linesOf } from "./outbound.ts";
+
+const to = (chat: string) => ({ platform: "irc", account: "a", chat });
+const file = { name: "a.pdf", mime: "application/pdf", blob: "b", bytes: 12 };
+
+table(
+  "lines",
+  [
+    { name: "words", item: anItem("i", { to: to("bob"), text: "a **b**\n\nc" }), gives: ["a \x02b\x02", "c"] },
+    {
+      name: "in a channel whoever asked is called",
+      item: anItem("i", { to: to("#x"), text: "yes", hints: { nick: "bob" } }),
+      gives: ["bob: yes"],
+    },
+    {
+      name: "but only once",
+      item: anItem("i", { to: to("#x"), text: "more", part: 1, hints: { nick: "bob" } }),
+      gives: ["more"],
+    },
+    {
+      name: "choices are numbered",
+      item: anItem("i", { to: to("bob"), text: "Which?", question: { id: "q", choices: ["Tea", "Water"] } }),
+      gives: ["Which?", "1. Tea", "2. Water"],
+    },
+    {
+      name: "files are told",
+      item: anItem("i", { to: to("bob"), text: "here", files: [file] }),
+      gives: ["here", "(The file a.pdf, 12 bytes, cannot be sent on IRC.)"],
+    },
+  ],
+  ({ item, gives }) => assert.deepEqual(linesOf(item), gives),
+);
+
+table(
+  "what becomes of a send",
+  [
+    { name: "nothing was refused", codes: [], gives: "accepted" },
+    { name: "nobody is there now", codes: ["401"], gives: "retry" },
+    { name: "not let to speak", codes: ["404"], gives: "retry" },
+    { name: "no text", codes: ["412"], gives: "refused" },
+  ],
+  ({ codes, gives }) => {
+    const refused = codes.map((code) => ({ code, why: "no" }));
+    assert.equal(resultOf(refused, "r1", "bob").type, gives);
+  },
+);
+
+test("a part is some lines, not a flood", () => {
+  const parts = partsOf("a short line\n".repeat(200));
+  for (const part of parts) assert.ok(sizeOf(part) <= partMax && part.split("\n").length <= 17);
+});

@@ -1,0 +1,84 @@
+// A person on IRC, written apart from the product's own client: connects, joins, says and remembers what was said.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type Socket, connect } from "node:net";
+
+export type Heard = { readonly from: string; readonly to: string; readonly text: string };
+
+export type IrcUser = {
+  readonly nick: string;
+  readonly heard: readonly Heard[];
+  raw(line: string): void;
+  say(target: string, text: string): void;
+  /** Resolves when the server has come to everything that was sent before. */
+  settled(): Promise<void>;
+  /** Whether somebody of this nick is in a channel that we are in. */
+  sees(nick: string, channel: string): boolean;
+  close(): void;
+};
+
+/** `reconnect`: a server that went away is looked for again. */
+export async function ircUser(port: number, nick: string, channels: readonly string[]): Promise<IrcUser> {
+  const heard: Heard[] = [];
+  const present = new Map<string, Set<string>>();
+  const pongs = new Map<string, () => void>();
+  const welcome = Promise.withResolvers<void>();
+  let count = 0;
+  const socket: Socket = connect(port, "127.0.0.1");
+  socket.setNoDelay(true);
+  socket.on("error", welcome.reject);
+  const raw = (line: string): void => void socket.write(`${line}\r\n`);
+  const inChannel = (channel: string): Set<string> => {
+    const found = present.get(channel) ?? new Set();
+    present.set(channel, found);
+    return found;
+  };
+  const take = (line: string): void => {
+    const [, from = "", command = "", rest = ""] = /^(?:@\S+ )?(?::([^\s!]+)\S* )?(\S+) ?(.*)$/.exec(line) ?? [];
+    const [middle = "", ...trailing] = rest.split(/(?:^| ):/);
+    const words = middle.split(" ");
+    const text = trailing.join(" :");
+    if (command === "PING") raw(`PONG :${text || middle}`);
+    if (command === "PONG") pongs.get(text || (words[1] ?? ""))?.();
+    if (command === "001") welcome.resolve();
+    if (command === "PRIVMSG" || command === "NOTICE") heard.push({ from, to: words[0] ?? "", text });
+    if (command === "JOIN") inChannel(text || (words[0] ?? "")).add(from);
+    if (command === "353")
+      for (const name of text.split(" ")) inChannel(words[2] ?? "").add(name.replace(/^[@+%]/, ""));
+    if (command === "PART" || command === "KICK")
+      inChannel(words[0] ?? "").delete(command === "KICK" ? (words[1] ?? "") : from);
+    if (command === "QUIT") for (const names of present.values()) names.delete(from);
+  };
+  let buffered = "";
+  socket.setEncoding("utf8");
+  socket.on("data", (chunk: string) => {
+    const lines = (buffered + chunk).split("\n");
+    buffered = lines.pop() ?? "";
+    for (const line of lines) take(line.replace(/\r$/, ""));
+  });
+  await once(socket, "connect");
+  raw(`NICK ${nick}`);
+  raw(`USER ${nick} 0 * :${nick}`);
+  await welcome.promise;
+  const self: IrcUser = {
+    nick,
+    heard,
+    raw,
+    say(target, text) {
+      assert.doesNotMatch(text, /[\r\n]/);
+      raw(`PRIVMSG ${target} :${text}`);
+    },
+    settled: () =>
+      new Promise((resolve) => {
+        const token = `t${count++}`;
+        pongs.set(token, resolve);
+        raw(`PING :${token}`);
+      }),
+    sees: (name, channel) => inChannel(channel).has(name),
+    close: () => void socket.destroy(),
+  };
+  for (const channel of channels) raw(`JOIN ${channel}`);
+  await self.settled();
+  return self;
+}
