@@ -95,6 +95,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
       case "speak":
         return accept(inbound, cursor, admitted.changes);
       case "pair":
+        if (!isUsableKey(inbound.key)) return ignore(inbound, cursor, "a stranger, under a key that cannot be kept");
         return (await requestsOnce()).hear(inbound, (decide) => acceptStranger(inbound, cursor, decide));
       case "ignore":
         return ignore(inbound, cursor, admitted.why);
@@ -240,9 +241,12 @@ function movedTo({ from: { platform, account } }: Inbound, cursor: string | null
   return cursor === null ? [] : [{ put: "cursor", platform, account, value: cursor }];
 }
 
+function isUsableKey(key: string): boolean {
+  return key !== "" && key.length <= limits.keyMax;
+}
+
 function refuseUnusable({ body, key }: Inbound): void {
-  if (key === "" || key.length > limits.keyMax)
-    throw new Fault("not-possible", `A message needs a key of 1 to ${limits.keyMax} characters.`);
+  if (!isUsableKey(key)) throw new Fault("not-possible", `A message needs a key of 1 to ${limits.keyMax} characters.`);
   if (body.kind !== "text") return;
   if (body.text.trim() === "" && body.files.length === 0)
     throw new Fault("empty", "The message is empty. Write something.");

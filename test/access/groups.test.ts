@@ -121,3 +121,20 @@ test("our own clients are not asked, whoever writes there and whatever they are 
     assert.equal(await talk(on, "anybody", "hi", { ...web, ...more }), "answer to hi");
   assert.equal(seenBy(on, "mine", "web").length, 3);
 });
+
+test("everybody is told how they are known", async (t) => {
+  const on = await stage(t);
+  await on.start(asking({ allow: ["7"] }));
+  assert.equal(await talk(on, "7", "/whoami", { name: "Ann" }), "You are 7 (Ann), writing from chat/bot/with 7.");
+  assert.equal(
+    await talk(on, "boss", "/whoami"),
+    "You are boss, writing from chat/bot/with boss. You are an admin here.",
+  );
+});
+
+test("a stranger's key that cannot be kept is not kept", async (t) => {
+  const on = await stage(t);
+  await on.start(asking());
+  for (const key of ["", "k".repeat(limits.keyMax + 1)]) assert.equal(await write(on, "eve", "hi", { key }), "ignored");
+  assert.deepEqual(await on.store.pairings(), []);
+});

@@ -1,6 +1,7 @@
 // Faults to plant, each a small and tempting mistake in the real sources. Some suite must find every one of them.
 
 import { growingFaults } from "./growing.ts";
+import { peopleFaults } from "./people.ts";
 
 export type Mutant = {
   readonly name: string;
@@ -317,4 +318,5 @@ export const mutants: readonly Mutant[] = [
     by: "turns/shown",
   },
   ...growingFaults,
+  ...peopleFaults,
 ];

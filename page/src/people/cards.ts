@@ -12,7 +12,11 @@ export function Strangers({ app }: { readonly app: App }): ComponentChild {
     { class: "strangers", "aria-label": "People who ask to be let in" },
     h("h2", {}, "Asking to be let in"),
     waiting.value.map((one) => h(Card, { key: one.id, app, one })),
-    h("p", { class: "hint" }, "Anybody can choose a name. Let in whom you know, or compare their code: everturn pair."),
+    h(
+      "p",
+      { class: "hint" },
+      "Anybody can choose a name. To be certain, ask for their code and send /pair approve with it.",
+    ),
     h("p", { class: "standing", role: "status" }, trouble.value),
   );
 }

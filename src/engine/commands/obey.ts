@@ -53,7 +53,7 @@ async function obeyKnown(
     case "help":
       return only(helpText());
     case "whoami":
-      return only(`You are ${inbound.sender}, writing from ${formatAddress(inbound.from)}.`);
+      return only(whoText(inbound, await isAdminHere(parts, inbound)));
     case "status":
       return only(await statusText(parts, lanes, lane));
     case "stop":
@@ -81,6 +81,11 @@ async function obeyKnown(
       if (!(await isAdminHere(parts, inbound))) return only(refusedText("choose its home", inbound));
       return setHome(parts, inbound, rest);
   }
+}
+
+function whoText({ sender, name, from }: Inbound, isAdmin: boolean): string {
+  const called = name === undefined || name === sender ? "" : ` (${name})`;
+  return `You are ${sender}${called}, writing from ${formatAddress(from)}.${isAdmin ? " You are an admin here." : ""}`;
 }
 
 function refusedText(what: string, { sender, from }: Inbound): string {

@@ -1,0 +1,118 @@
+// Faults to plant in who may speak: each would let somebody in, or keep what a stranger sent.
+
+import type { Mutant } from "./faults.ts";
+
+export const peopleFaults: readonly Mutant[] = [
+  {
+    name: "people: everybody may speak by default",
+    file: "src/core/access/access.ts",
+    find: 'if (allow.includes("*") || isNamed(sender, allow)) return speak;',
+    replace: 'if (allow.length === 0 || allow.includes("*") || isNamed(sender, allow)) return speak;',
+    by: "../src/core/access/access",
+  },
+  {
+    name: "people: a name is taken for an id",
+    file: "src/core/access/access.ts",
+    find: "return name !== undefined && !looksLikeId(entry) && isSameName(bare(entry), bare(name));",
+    replace: "return name !== undefined && isSameName(bare(entry), bare(name));",
+    by: "../src/core/access/access",
+  },
+  {
+    name: "people: letters that only look alike are the same",
+    file: "src/core/access/access.ts",
+    find: 'return a !== "" && a.toLowerCase() === b.toLowerCase() && a.toUpperCase() === b.toUpperCase();',
+    replace: 'return a !== "" && a.toLowerCase() === b.toLowerCase();',
+    by: "../src/core/access/access",
+  },
+  {
+    name: "people: bots never end",
+    file: "src/engine/access/gate.ts",
+    find: "changes: sender.isBot ? loop.another : loop.over",
+    replace: "changes: sender.isBot ? [] : loop.over",
+    by: "access/groups",
+  },
+  {
+    name: "people: what a stranger sent is looked at before who sent it",
+    file: "src/engine/intake.ts",
+    find: "    const admitted = await admit(parts, inbound);",
+    replace: "    refuseUnusable(inbound);\n    const admitted = await admit(parts, inbound);",
+    by: "access/groups",
+  },
+  {
+    name: "people: an ignored message does not move the cursor",
+    file: "src/engine/intake.ts",
+    find: "if (moved.length > 0) await ledger.commit(moved);",
+    replace: "",
+    by: "access/groups",
+  },
+  {
+    name: "people: strangers are heard at the same time",
+    file: "src/engine/access/requests.ts",
+    find: "const next = last.then(() => tell(() => decide(inbound)));",
+    replace: "const next = Promise.resolve().then(() => tell(() => decide(inbound)));",
+    by: "access/pairing",
+  },
+  {
+    name: "people: the code is kept in the transcript",
+    file: "src/engine/access/requests.ts",
+    find: 'shown: codeText("********"),',
+    replace: "shown: codeText(code),",
+    by: "access/pairing",
+  },
+  {
+    name: "people: wrong codes are forgiven by a restart",
+    file: "src/engine/access/guesses.ts",
+    find: "const stored = tries ?? readTries(await store.fact(factName));",
+    replace: "const stored = tries ?? readTries(null);",
+    by: "access/pairing",
+  },
+  {
+    name: "people: guesses at the same moment count once",
+    file: "src/engine/access/guesses.ts",
+    find: "tries = afterWrongCode(tries, at);",
+    replace: "await store.fact(factName);\n      tries = afterWrongCode(stored, at);",
+    by: "access/pairing",
+  },
+  {
+    name: "people: an admin of one platform decides about another",
+    file: "src/engine/commands/pair.ts",
+    find: "return ({ platform, account }) => platform === from.platform && account === from.account;",
+    replace: "return () => true;",
+    by: "access/pairing",
+  },
+  {
+    name: "people: anybody lets people in from a chat",
+    file: "src/engine/plans.ts",
+    find: "return (await isAdminHere(parts, inbound)) ? planPair(lane, inbound, rest) : null;",
+    replace: "return planPair(lane, inbound, rest);",
+    by: "access/pairing",
+  },
+  {
+    name: "people: a new wording is stored without its line in the transcript",
+    file: "src/engine/plans.ts",
+    find: '{ put: "wording", session: turn.session, key: input.key, text, files },',
+    replace: "",
+    by: "access/rewording",
+  },
+  {
+    name: "people: somebody else's words are changed",
+    file: "src/core/turn.ts",
+    find: "if (input.sender !== edit.sender || ",
+    replace: "if (",
+    by: "../src/core/turn",
+  },
+  {
+    name: "people: let in, and told in another commit",
+    file: "src/engine/intake.ts",
+    find: "return { ...plan, changes: [...plan.changes, ...again.changes] };",
+    replace: "await ledger.commit(again.changes);\n          return plan;",
+    by: "access/killed",
+  },
+  {
+    name: "people: a turned down stranger takes the place of another",
+    file: "src/core/access/pairing.ts",
+    find: "return !denied && expiresAt > at;",
+    replace: "return expiresAt > at;",
+    by: "../src/core/access/pairing",
+  },
+];
