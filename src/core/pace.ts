@@ -12,20 +12,21 @@ export type PaceRule = {
 
 /** What is known of an account, or of one chat of it. */
 export type Sent = {
-  /** When requests left, oldest first. */
+  /** When requests were answered, oldest first: nobody knows when the platform counted them, but not later. */
   readonly sent: readonly Instant[];
-  /** Let through and not yet gone: each counts as if it left at this very moment, however long that takes. */
-  readonly held: number;
+  /** When those left that are not answered; `notYet` for what is let through and has not left. */
+  readonly held: readonly number[];
   readonly restsUntil: Instant;
 };
 
-export const nothingSent: Sent = { sent: [], held: 0, restsUntil: 0 as Instant };
+export const nothingSent: Sent = { sent: [], held: [], restsUntil: 0 as Instant };
+export const notYet = Number.POSITIVE_INFINITY;
 
 export type PaceRequest = { readonly kind: "final" | "preview"; readonly isGroup: boolean; readonly at: Instant };
 
 export type PaceVerdict =
   | { readonly type: "now" }
-  /** `all`: nobody else on the account may go earlier. Without end: until something that is held has gone. */
+  /** `all`: nobody else on the account may go earlier. An answer to what is held may bring it forward. */
   | { readonly type: "wait"; readonly until: Instant; readonly all: boolean }
   | { readonly type: "drop" };
 
@@ -33,15 +34,17 @@ const secondMs = 1_000;
 const minuteMs = 60_000;
 /** The part of a budget that previews may use up. */
 const previewShare = 0.5;
+/** Who has no answer after this long was counted by then, or never will be. */
+const heldMaxMs = 5_000;
 
 /** `rule` is null where nobody counts; then only what the platform asked for is kept. */
 export function decidePace(rule: PaceRule | null, account: Sent, chat: Sent, request: PaceRequest): PaceVerdict {
   const { kind, isGroup, at } = request;
   const share = kind === "preview" ? previewShare : 1;
-  const whole = rule === null ? at : roomAt(account, overall(rule), share);
+  const whole = rule === null ? at : roomAt(account, overall(rule), share, at);
   const all = Math.max(account.restsUntil, whole);
-  const pause = rule === null || rule.chatEveryMs === 0 ? at : roomAt(chat, { count: 1, ms: rule.chatEveryMs }, 1);
-  const minute = rule === null || !isGroup ? at : roomAt(chat, inGroup(rule), share);
+  const pause = rule === null || rule.chatEveryMs === 0 ? at : roomAt(chat, { count: 1, ms: rule.chatEveryMs }, 1, at);
+  const minute = rule === null || !isGroup ? at : roomAt(chat, inGroup(rule), share, at);
   const own = Math.max(chat.restsUntil, pause, minute);
   if (Math.max(all, own) <= at) return { type: "now" };
   if (kind === "preview") return { type: "drop" };
@@ -61,31 +64,36 @@ function inGroup({ perGroupMinute = Number.POSITIVE_INFINITY }: PaceRule): Windo
   return { count: perGroupMinute, ms: minuteMs };
 }
 
-/** When there is room for one more: as soon as enough of the others have left the window. */
-function roomAt({ sent, held }: Sent, { count, ms }: Window, share: number): number {
+/** When there is room for one more: as soon as enough of the others have left the window. What is held counts as of now. */
+function roomAt({ sent, held }: Sent, { count, ms }: Window, share: number, at: Instant): number {
   if (count === Number.POSITIVE_INFINITY) return 0;
-  const left = Math.max(1, Math.floor(count * share)) - held;
-  if (left <= 0) return Number.POSITIVE_INFINITY;
-  const last = sent.at(-left);
+  const counted = held.map((left) => Math.min(at, left + heldMaxMs));
+  const all = held.length === 0 ? sent : [...sent, ...counted].toSorted((a, b) => a - b);
+  const last = all.at(-Math.max(1, Math.floor(count * share)));
   return last === undefined ? 0 : last + ms;
 }
 
-/** One is let through, and goes when it is stored. */
-export function letThrough(before: Sent): Sent {
-  return { ...before, held: before.held + 1 };
+/** One is let through; it leaves when it is stored, or at once. */
+export function letThrough(before: Sent, leaves: number): Sent {
+  return { ...before, held: [...before.held, leaves] };
 }
 
-/** What was let through goes now, or never. */
-export function letGo(rule: PaceRule | null, before: Sent, at: Instant | null): Sent {
-  const after = { ...before, held: before.held - 1 };
-  return at === null ? after : notedSent(rule, after, at);
+/** What was let through at a moment really leaves at another. */
+export function leftNow(before: Sent, leaves: number, at: Instant): Sent {
+  return { ...before, held: without(before.held, leaves).concat(at) };
 }
 
-/** One more was sent; what no rule asks for any more is forgotten. */
-export function notedSent(rule: PaceRule | null, before: Sent, at: Instant): Sent {
-  if (rule === null) return before;
+/** What left then is answered; null when it never left. */
+export function answeredAt(rule: PaceRule, before: Sent, left: number, at: Instant | null): Sent {
+  const held = without(before.held, left);
+  if (at === null) return { ...before, held };
   const most = Math.max(overall(rule).count, rule.perGroupMinute ?? 1);
-  return { ...before, sent: [...before.sent, at].slice(-most) };
+  return { ...before, held, sent: [...before.sent, at].slice(-most) };
+}
+
+function without(list: readonly number[], one: number): readonly number[] {
+  const place = list.indexOf(one);
+  return place === -1 ? list : list.toSpliced(place, 1);
 }
 
 /** The platform asked for a pause. */
@@ -96,5 +104,5 @@ export function rested(before: Sent, at: Instant, afterMs: number): Sent {
 /** Nothing of it matters any more. */
 export function isForgotten(rule: PaceRule | null, { sent, held, restsUntil }: Sent, at: Instant): boolean {
   const last = sent.at(-1) ?? 0;
-  return held === 0 && restsUntil <= at && last + Math.max(minuteMs, rule?.chatEveryMs ?? 0) <= at;
+  return held.length === 0 && restsUntil <= at && last + Math.max(minuteMs, rule?.chatEveryMs ?? 0) <= at;
 }

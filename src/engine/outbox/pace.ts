@@ -10,11 +10,12 @@ import {
   type PaceRequest,
   type PaceVerdict,
   type Sent,
+  answeredAt,
   decidePace,
   isForgotten,
-  letGo,
+  leftNow,
   letThrough,
-  notedSent,
+  notYet,
   nothingSent,
   rested,
 } from "../../core/pace.ts";
@@ -24,9 +25,11 @@ import { type Parts, platformOf } from "../parts.ts";
 
 /** One request may leave. */
 export interface Seat {
-  /** It leaves now: its time counts from here. */
+  /** It leaves now. */
   begin(): void;
-  /** Gives the seat back; to be called once. */
+  /** What the platform said: its time counts from here, and it may have asked for a pause. */
+  answered(result: SendResult): void;
+  /** Gives the seat back; to be called once, also when nothing left. */
   leave(): void;
 }
 
@@ -35,10 +38,8 @@ export interface Gate {
   take(to: Address): Seat | null;
   /** Resolves when it may go; null when everything closes. */
   wait(to: Address): Promise<Seat | null>;
-  /** Whether a preview may leave now; then it is counted. */
-  preview(to: Address): boolean;
-  /** What the platform answered: it may have asked for a pause. */
-  told(to: Address, result: SendResult): void;
+  /** Null when a preview may not leave now; it needs no seat, only room. */
+  preview(to: Address): Pick<Seat, "answered"> | null;
   /** The platform wants to hear nothing at all. */
   rests(to: Address): boolean;
 }
@@ -89,28 +90,53 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   }
 
   /** What is done to the count of a chat is done to that of the account. Where nobody counts, nothing is kept. */
-  function count(room: Room, to: Address, by: (before: Sent) => Sent): void {
-    if (room.rule === null) return;
-    room.account = by(room.account);
-    change(room, to, by);
+  function count(room: Room, to: Address, by: (before: Sent, rule: Pace) => Sent): void {
+    const { rule } = room;
+    if (rule === null) return;
+    room.account = by(room.account, rule);
+    change(room, to, (before) => by(before, rule));
+  }
+
+  /** A request that is counted from here on, whenever it leaves. */
+  function counted(room: Room, to: Address, leaves: number): Omit<Seat, "leave"> & { withdraw(): void } {
+    let left = leaves;
+    let isOpen = true;
+    function close(at: Instant | null): void {
+      if (!isOpen) return;
+      isOpen = false;
+      count(room, to, (before, rule) => answeredAt(rule, before, left, at));
+    }
+    count(room, to, (before) => letThrough(before, leaves));
+    return {
+      begin() {
+        const now = world.now();
+        count(room, to, (before) => leftNow(before, left, now));
+        left = now;
+      },
+      answered(result) {
+        close(world.now());
+        if (result.type === "retry") rest(room, to, result.afterMs, result.all === true);
+        if (room.waiting.length > 0) admit(room);
+      },
+      withdraw: () => close(null),
+    };
+  }
+
+  function rest(room: Room, to: Address, afterMs: number, isAll: boolean): void {
+    if (afterMs <= 0) return;
+    const now = world.now();
+    if (isAll) room.account = rested(room.account, now, afterMs);
+    else change(room, to, (chat) => rested(chat, now, afterMs));
   }
 
   function seatIn(room: Room, to: Address): Seat {
-    let isHeld = true;
     room.free--;
-    count(room, to, letThrough);
-    function go(at: Instant | null): void {
-      if (!isHeld) return;
-      isHeld = false;
-      count(room, to, (before) => letGo(room.rule, before, at));
-    }
+    const { begin, answered, withdraw } = counted(room, to, notYet);
     return {
-      begin() {
-        go(world.now());
-        if (room.waiting.length > 0) admit(room);
-      },
+      begin,
+      answered,
       leave() {
-        go(null);
+        withdraw();
         room.free++;
         admit(room);
       },
@@ -175,18 +201,9 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     preview(to) {
       const room = roomOf(to);
       if (room.waiting.length > 0) admit(room);
-      if (room.isFull || room.waiting.some((one) => one.to.chat === to.chat)) return false;
+      if (room.isFull || room.waiting.some((one) => one.to.chat === to.chat)) return null;
       const now = world.now();
-      if (decide(room, to, "preview", now).type !== "now") return false;
-      count(room, to, (before) => notedSent(room.rule, before, now));
-      return true;
-    },
-    told(to, result) {
-      if (result.type !== "retry" || result.afterMs <= 0) return;
-      const room = roomOf(to);
-      const now = world.now();
-      if (result.all === true) room.account = rested(room.account, now, result.afterMs);
-      else change(room, to, (chat) => rested(chat, now, result.afterMs));
+      return decide(room, to, "preview", now).type === "now" ? counted(room, to, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),
   };

@@ -39,9 +39,10 @@ export function previews(parts: Parts, gate: Gate, isOpen: () => boolean): Previ
   }
 
   async function ask(to: Address, call: Call): Promise<SendResult | null> {
-    if (!isOpen() || !gate.preview(to)) return null;
+    const room = isOpen() ? gate.preview(to) : null;
+    if (room === null) return null;
     const result = await bounded(parts, to, call);
-    gate.told(to, result);
+    room.answered(result);
     return result;
   }
 

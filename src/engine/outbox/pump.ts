@@ -99,7 +99,7 @@ export function pump(parts: Parts): Pump {
     try {
       seat.begin();
       const result = await send(item);
-      if (platformOf(parts, item.to) !== null) all.told(item.to, result);
+      seat.answered(result);
       await settle(item, result);
     } finally {
       seat.leave();
