@@ -1,0 +1,108 @@
+// Where an answer goes, against a real receiver: posted, passed on, kept, or given up.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { Fault } from "../../core/fault.ts";
+import { limits } from "../../core/limits.ts";
+import type { OutboxItem } from "../../core/outbox.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+import { anItem, at, bootId } from "../../testing/samples.ts";
+import type { Hook } from "./api.ts";
+import { type Sending, send } from "./send.ts";
+
+const signal = new AbortController().signal;
+const none: Blobs = {
+  put: () => Promise.reject(new Fault("store-full", "full")),
+  read: () => Promise.reject(new Fault("not-found", "gone")),
+  path: (blob) => blob,
+};
+
+async function answering(t: TestContext, status: number): Promise<{ readonly url: string; readonly bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    request.on("end", () => {
+      bodies.push(text);
+      response.writeHead(status, { location: "/elsewhere" }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, bodies };
+}
+
+function itemOf(hook: string, more: Partial<OutboxItem> = {}): OutboxItem {
+  const to = { platform: "hooks", account: "hooks", chat: hook };
+  return anItem("i1", {
+    to,
+    text: "Yes.",
+    createdAt: at(0),
+    now: { state: "sending", boot: bootId("b1"), attempts: 1 },
+    ...more,
+  });
+}
+
+function sending(hook: Partial<Hook>, nowMs = 1_000, said: unknown[] = [], fault: Fault | null = null): Sending {
+  const up = { platform: "web", account: "local" } as never;
+  return {
+    hooks: [{ name: "ci", secret: "s", style: "everturn", ...hook }],
+    blobs: none,
+    world: { now: () => at(nowMs) },
+    gateway: () => ({
+      status: () => ({ platforms: [up] }) as never,
+      async post(...all) {
+        if (fault !== null) throw fault;
+        said.push(all);
+        return "posted";
+      },
+    }),
+  };
+}
+
+test("a post has the answer, its key and the files that can be had", async (t) => {
+  const { url, bodies } = await answering(t, 204);
+  const files = [{ name: "a.txt", mime: "text/plain", blob: "x", bytes: 3 }];
+  const item = itemOf("ci", { files, hints: { request: "r1" } });
+  assert.deepEqual(await send(sending({ reply: { url, secret: "s" } }), item, signal), {
+    type: "accepted",
+    remoteId: "i1",
+  });
+  assert.deepEqual(JSON.parse(bodies[0] ?? ""), {
+    id: "i1",
+    hook: "ci",
+    chat: null,
+    answers: "r1",
+    text: "Yes.",
+    files: [{ name: "a.txt", mime: "text/plain", bytes: 3 }],
+  });
+});
+
+test("redirects are not followed, and errors for days are the end", async (t) => {
+  const moved = await answering(t, 307);
+  const to = (url: string) => ({ reply: { url, secret: "s" } });
+  assert.equal((await send(sending(to(moved.url)), itemOf("ci"), signal)).type, "refused");
+  assert.equal(moved.bodies.length, 1);
+  const failing = await answering(t, 500);
+  assert.equal((await send(sending(to(failing.url)), itemOf("ci"), signal)).type, "unknown");
+  const late = limits.giveUpMs + 1;
+  assert.equal((await send(sending(to(failing.url), late), itemOf("ci"), signal)).type, "refused");
+  const renewed = itemOf("ci", { now: { state: "sending", boot: bootId("b1"), attempts: 1, renewedAt: at(late) } });
+  assert.equal((await send(sending(to(failing.url), late), renewed, signal)).type, "unknown");
+});
+
+test("an answer is said in another chat under its id, or stays here", async () => {
+  const to = { platform: "web", account: "local", chat: "builds" };
+  const said: unknown[] = [];
+  const item = itemOf("ci", { question: { id: "q", choices: ["a", "b"] } });
+  assert.equal((await send(sending({ to }, 1, said), item, signal)).type, "accepted");
+  assert.deepEqual(said, [[to, "Yes.\n\n- a\n- b", "i1"]]);
+  const busy = new Fault("busy", "Too many.");
+  assert.equal((await send(sending({ to }, 1, [], busy), item, signal)).type, "retry");
+  const nowhere = { ...to, account: "other" };
+  assert.equal((await send(sending({ to: nowhere }), item, signal)).type, "refused");
+  assert.equal((await send(sending({}), item, signal)).type, "accepted");
+  assert.equal((await send(sending({}), itemOf("gone"), signal)).type, "refused");
+});
