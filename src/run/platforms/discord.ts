@@ -4,7 +4,9 @@ import type { Config } from "../../config/schema.ts";
 import { discord } from "../../platforms/discord/index.ts";
 import type { Far } from "./index.ts";
 
-export function openDiscord({ token, apiRoot, streaming }: Exclude<Config["platforms"]["discord"], false>): Far {
-  const settings = { token: token.reveal().replace(/^Bot\s+/i, ""), apiRoot, streaming };
-  return (around) => ({ platform: discord(settings, around) });
+export function openDiscord(own: Exclude<Config["platforms"]["discord"], false>): Far {
+  const { apiRoot, streaming } = own;
+  const token = own.token.reveal().replace(/^Bot\s+/i, "");
+  const hearsAll = [own, ...Object.values(own.chats)].some(({ groups }) => groups === "all");
+  return (around) => ({ platform: discord({ token, apiRoot, streaming, hearsAll }, around) });
 }

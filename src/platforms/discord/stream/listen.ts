@@ -13,6 +13,7 @@ import { type Reader, reader } from "./reader.ts";
 export type Listening = Surroundings & {
   readonly token: string;
   readonly account: string;
+  readonly hearsAll: boolean;
   readonly api: Api;
   readonly places: Places;
   /** Told of each connection that stands, and of none. */
@@ -74,7 +75,6 @@ async function oneConnection(around: Listening, memory: Memory, reading: Reader,
     resume: session,
     settled: () => reading.cursor.seq,
   });
-  around.onConnection(connection);
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => connection.cut("the gateway stops"));
   const abort = (): void => aborted.reject(signal.reason);
@@ -84,6 +84,7 @@ async function oneConnection(around: Listening, memory: Memory, reading: Reader,
     for (;;) {
       const event = await Promise.race([connection.next(), aborted.promise]);
       if ("why" in event) return event;
+      around.onConnection(connection);
       await Promise.race([reading.take(event), aborted.promise]);
     }
   } catch (error) {

@@ -14,7 +14,7 @@ import type {
 } from "discord-api-types/v10";
 import type { Api } from "../api.ts";
 import { failureOf, isClosed, wrongToken } from "../faults.ts";
-import { type Scene, isBlanked, isForUs, toEdited, toInbound } from "../inbound.ts";
+import { type Attached, type Scene, isBlanked, isForUs, toEdited, toInbound } from "../inbound.ts";
 import { receiptOf, toPressedOrCalled } from "../interactions.ts";
 import { fetchAttached } from "./attachments.ts";
 import { type Cursor, formatCursor, idAt, isNewer, passed, positionIn, remembered } from "./cursor.ts";
@@ -22,6 +22,8 @@ import type { Channel, Places } from "./places.ts";
 
 export type Reading = Surroundings & {
   readonly account: string;
+  /** Somewhere in a server everything is meant for us, not only what calls us. */
+  readonly hearsAll: boolean;
   readonly api: Api;
   readonly places: Places;
   readonly inlet: Inlet;
@@ -41,6 +43,7 @@ const pageMax = 100;
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 const receiptMs = 5_000;
+const nothing: Attached = { files: [], missing: [] };
 
 export function reader(reading: Reading, from: Cursor): Reader {
   const { account, api, places, inlet, signal, world } = reading;
@@ -99,16 +102,15 @@ export function reader(reading: Reading, from: Cursor): Reader {
     const listed = [...channels, ...threads].map((one) => places.channel(one.id)).filter((one) => one !== undefined);
     told = new Set([...told, ...listed.map((one) => one.id)]);
     const joined = idAt(Date.parse(joined_at));
-    const isNews = (at: string, { newest }: Channel): boolean => newest !== null && isNewer(newest, at);
-    const behind = listed.filter((one) => {
-      const at = cursor.channels[one.id];
-      if (at !== undefined) return isNews(at, one);
-      return !cursor.isFresh && isNews(cursor.floor, one) && isNews(joined, one);
-    });
-    const unknown = listed.filter((one) => cursor.channels[one.id] === undefined && !behind.includes(one));
-    if (cursor.isFresh)
-      cursor = remembered(cursor, Object.fromEntries(unknown.map((one) => [one.id, one.newest ?? "0"])));
-    for (const channel of behind) await catchUp(channel.id, channel);
+    const unknown = listed.filter((one) => cursor.channels[one.id] === undefined);
+    // What was written before we came, or before the very first start, is history.
+    const from = isNewer(joined, cursor.floor) ? joined : cursor.floor;
+    const begin = Object.fromEntries(unknown.map((one) => [one.id, cursor.isFresh ? (one.newest ?? "0") : from]));
+    const behind = listed.filter(
+      ({ id: of, newest }) => newest !== null && isNewer(newest, begin[of] ?? positionIn(cursor, of)),
+    );
+    if (cursor.isFresh) cursor = remembered(cursor, begin);
+    for (const channel of behind) await catchUp(channel.id, channel, begin[channel.id]);
     await settle(id);
   }
 
@@ -130,9 +132,9 @@ export function reader(reading: Reading, from: Cursor): Reader {
   }
 
   /** Everything that was written in a channel since its last settled message, oldest first. */
-  async function catchUp(channel: string, known: Channel | null): Promise<void> {
-    for (;;) {
-      const page = await insist(() => api.messagesAfter(channel, positionIn(cursor, channel), signal), []);
+  async function catchUp(channel: string, known: Channel | null, from?: string): Promise<void> {
+    for (let after = from ?? positionIn(cursor, channel); ; after = positionIn(cursor, channel)) {
+      const page = await insist(() => api.messagesAfter(channel, after, signal), []);
       const sorted = page.toSorted((a, b) => (isNewer(b.id, a.id) ? -1 : 1));
       for (const one of sorted) await message(one, known?.guild ?? null, false, null);
       if (page.length < pageMax) return;
@@ -174,7 +176,9 @@ export function reader(reading: Reading, from: Cursor): Reader {
     if (isEdit && typeof given.edited_timestamp !== "string") return null;
     const scene = await sceneOf(given.channel_id, guild, given.mention_roles.length > 0);
     if (isBlanked(given, scene)) warnOnce();
-    const attached = await fetchAttached(given.attachments, reading.blobs, signal);
+    const isMeant = reading.hearsAll || toInbound(given, scene, nothing).group?.called !== false;
+    // Whatever people show each other in a server is not kept by us.
+    const attached = isMeant ? await fetchAttached(given.attachments, reading.blobs, signal) : nothing;
     return isEdit ? toEdited(given, scene, attached) : toInbound(given, scene, attached);
   }
 
