@@ -37,6 +37,8 @@ export type MailServer = {
   write(from: string, to: string, text: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   /** The mails in somebody's mailbox, in the order of their arrival. */
   read(user: string): Promise<readonly Email[]>;
+  /** How many mails with this id somebody's program has marked as read. */
+  marked(user: string, id: string): Promise<number>;
   stop(which: "imap" | "smtp"): Promise<void>;
   start(which: "imap" | "smtp"): Promise<void>;
   close(): Promise<void>;
@@ -72,19 +74,10 @@ export async function openMail(): Promise<MailServer> {
       transport.close();
       return sent.messageId;
     },
-    async read(user) {
-      const box = join(mail, domain, user);
-      const files = ["new", "cur"].flatMap((name) => {
-        const place = join(box, name);
-        return existsSync(place) ? readdirSync(place).map((file) => join(place, file)) : [];
-      });
-      // Names of a maildir begin with the second and the microsecond of the arrival.
-      const order = (path: string) =>
-        path
-          .slice(path.lastIndexOf("/") + 1)
-          .replace(/^(\d+)\.[^M]*M(\d+).*$/, (_, s: string, m: string) => `${s}.${m.padStart(6, "0")}`);
-      const sorted = files.toSorted((a, b) => order(a).localeCompare(order(b)));
-      return Promise.all(sorted.map((file) => PostalMime.parse(readFileSync(file))));
+    read: async (user) => (await mailsOf(join(mail, domain, user))).map(({ parsed }) => parsed),
+    async marked(user, id) {
+      const all = await mailsOf(join(mail, domain, user));
+      return all.filter(({ parsed, isRead }) => isRead && parsed.messageId === id).length;
     },
     async start(which) {
       const program =
@@ -117,11 +110,31 @@ export async function openMail(): Promise<MailServer> {
   return self;
 }
 
+/** Of a maildir, in the order of their arrival: names begin with its second and microsecond. */
+async function mailsOf(box: string): Promise<readonly { readonly parsed: Email; readonly isRead: boolean }[]> {
+  const files = ["new", "cur"].flatMap((name) => {
+    const place = join(box, name);
+    return existsSync(place) ? readdirSync(place).map((file) => ({ file, path: join(place, file) })) : [];
+  });
+  const order = ({ file }: { file: string }): string =>
+    file.replace(/^(\d+)\.[^M]*M(\d+).*$/, (_, second: string, micro: string) => `${second}.${micro.padStart(6, "0")}`);
+  const sorted = files.toSorted((a, b) => order(a).localeCompare(order(b)));
+  const found = sorted.map(async ({ file, path }) => {
+    // Between listing and reading it may have moved from new to cur, with a mark.
+    const source = existsSync(path)
+      ? path
+      : join(box, "cur", readdirSync(join(box, "cur")).find((one) => one.startsWith(file)) ?? "");
+    return { parsed: await PostalMime.parse(readFileSync(source)), isRead: /:2,[A-Z]*S/.test(source) };
+  });
+  return Promise.all(found);
+}
+
 function writeDovecot(folder: string, port: number, uid: number, gid: number): void {
   const lines = [
     `base_dir = ${folder}/run/dovecot`,
     `log_path = ${folder}/dovecot.log`,
     "protocols = imap",
+    "mailbox_idle_check_interval = 1 s",
     "listen = 127.0.0.1",
     "ssl = no",
     "disable_plaintext_auth = no",

@@ -28,6 +28,8 @@ export type FakeMatrix = {
    * nobody listens.
    */
   receipt(event: string, isListening: () => boolean): Promise<"acknowledged" | "refused">;
+  /** Resolves when our account follows the stream; what was written before its first time is not for it. */
+  readonly followed: Promise<void>;
   /** How many events a timeline may tell at once; the rest is a gap. */
   timelineMax: number;
   failNext(kind: MatrixFailure, what?: RegExp): void;
@@ -58,6 +60,7 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
   /** Those that were asked for once more. */
   const refused = new Set<string>();
   let isDenied = false;
+  const followed = Promise.withResolvers<void>();
   let port = 0;
   let server: Server;
 
@@ -77,6 +80,7 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     token,
     events,
     timelineMax: 100,
+    followed: followed.promise,
     async receipt(event, isListening) {
       // Whoever listens again after a failure is away for some ticks.
       for (let away = 0; away < 40; away = isListening() && server.listening ? 0 : away + 1) {
@@ -205,6 +209,7 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     const filter = JSON.parse(query.get("filter") ?? "{}") as { room?: { timeline?: { limit?: number } } };
     const since = query.get("since");
     const from = since === null ? events.length : Number(since.slice(1));
+    if (since !== null) followed.resolve();
     for (const [event, known] of receipts) {
       if (known === "acknowledged") continue;
       if (from >= known) receipts.set(event, "acknowledged");
