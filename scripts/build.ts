@@ -41,7 +41,13 @@ export async function buildProgram(outDir: string): Promise<readonly OutputChunk
     platform: "node",
     tsconfig: false,
     plugins: [withoutExtras],
-    resolve: { alias: { yaml: path.join(root, "node_modules", "yaml", "browser", "index.js") } },
+    resolve: {
+      alias: {
+        yaml: path.join(root, "node_modules", "yaml", "browser", "index.js"),
+        // The same library on Node's own fetch, without the HTTP client that it brings along.
+        "@discordjs/rest": path.join(root, "node_modules", "@discordjs", "rest", "dist", "web.mjs"),
+      },
+    },
     output: {
       dir: outDir,
       format: "esm",

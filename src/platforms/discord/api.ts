@@ -1,7 +1,7 @@
 // The calls to Discord that we use, typed. Each is made once: nothing is repeated or held back here, because only the
 // caller knows what a repeat would do. The library is loaded by the first call.
 
-import type { REST, RawFile } from "@discordjs/rest";
+import type { REST, RESTOptions, RawFile } from "@discordjs/rest";
 import type {
   APIApplication,
   APIChannel,
@@ -56,8 +56,9 @@ export function api({ token, apiRoot }: ApiSettings): Api {
           api: apiRoot,
           retries: 0,
           timeout: answerMs,
-          rejectOnRateLimit: () => true,
           offset: 0,
+          rejectOnRateLimit: () => true,
+          makeRequest: (url, init) => fetch(url, init as RequestInit) as ReturnType<RESTOptions["makeRequest"]>,
         }),
     );
     // It forgets the token after a refusal.
