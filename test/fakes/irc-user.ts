@@ -9,6 +9,8 @@ export type Heard = { readonly from: string; readonly to: string; readonly text:
 export type IrcUser = {
   readonly nick: string;
   readonly heard: readonly Heard[];
+  /** How often the server said that nobody of that name is there. */
+  missed(): number;
   raw(line: string): void;
   say(target: string, text: string): void;
   /** Resolves when the server has come to everything that was sent before. */
@@ -18,13 +20,13 @@ export type IrcUser = {
   close(): void;
 };
 
-/** `reconnect`: a server that went away is looked for again. */
 export async function ircUser(port: number, nick: string, channels: readonly string[]): Promise<IrcUser> {
   const heard: Heard[] = [];
   const present = new Map<string, Set<string>>();
   const pongs = new Map<string, () => void>();
   const welcome = Promise.withResolvers<void>();
   let count = 0;
+  let missed = 0;
   const socket: Socket = connect(port, "127.0.0.1");
   socket.setNoDelay(true);
   socket.on("error", welcome.reject);
@@ -41,6 +43,7 @@ export async function ircUser(port: number, nick: string, channels: readonly str
     const text = trailing.join(" :");
     if (command === "PING") raw(`PONG :${text || middle}`);
     if (command === "PONG") pongs.get(text || (words[1] ?? ""))?.();
+    if (command === "401") missed++;
     if (command === "001") welcome.resolve();
     if (command === "PRIVMSG" || command === "NOTICE") heard.push({ from, to: words[0] ?? "", text });
     if (command === "JOIN") inChannel(text || (words[0] ?? "")).add(from);
@@ -64,6 +67,7 @@ export async function ircUser(port: number, nick: string, channels: readonly str
   const self: IrcUser = {
     nick,
     heard,
+    missed: () => missed,
     raw,
     say(target, text) {
       assert.doesNotMatch(text, /[\r\n]/);

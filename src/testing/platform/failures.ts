@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { Fault } from "../../core/fault.ts";
 import type { SendResult } from "../../core/outbox.ts";
 import type { Failure } from "./driver.ts";
-import { type OpenPlatform, again, inletOf, itemTo, listening, nextLife } from "./steps.ts";
+import { type OpenPlatform, again, deliver, inletOf, itemTo, listening, nextLife } from "./steps.ts";
 
 export function failureTests(open: OpenPlatform): void {
   rateTests(open);
@@ -28,10 +28,10 @@ function rateTests(open: OpenPlatform): void {
     const result = await platform.send(item, signal);
     assert.equal(result.type, "retry");
     if (result.type === "retry") {
-      assert.ok(result.afterMs >= 2_000 && result.afterMs <= 30_000, `after ${result.afterMs} ms`);
+      assert.ok(result.afterMs >= 2_000 && result.afterMs <= 120_000, `after ${result.afterMs} ms`);
     }
     assert.deepEqual(await seen(), []);
-    assert.equal((await platform.send(item, signal)).type, "accepted");
+    await deliver(platform, item);
     assert.deepEqual(await seen(), ["hello you"]);
   });
 }
@@ -46,7 +46,7 @@ function lostTests(open: OpenPlatform, kind: Failure): void {
     await failNext(kind);
     const result = await platform.send(item, signal);
     mayBeOver(result);
-    if (result.type !== "accepted") assert.equal((await platform.send(again(item), signal)).type, "accepted");
+    if (result.type !== "accepted") await deliver(platform, again(item));
     assert.deepEqual(await seen(), ["hello you"]);
   });
 }
@@ -77,7 +77,7 @@ function doubtTests(open: OpenPlatform): void {
         await opened.ended;
         sender = (await nextLife(t, opened, opened.store)).platform;
       }
-      assert.equal((await sender.send(again(item), signal)).type, "accepted");
+      await deliver(sender, again(item));
       const times = (await seen()).length;
       assert.ok(times === 1 || (times === 2 && !platform.can.keyedSend), `seen ${times} times`);
     });
@@ -93,7 +93,7 @@ function doubtTests(open: OpenPlatform): void {
     const result = await sending;
     assert.notEqual(result.type, "refused");
     const doubtful = result.type === "retry" ? item : again(item);
-    if (result.type !== "accepted") assert.equal((await platform.send(doubtful, signal)).type, "accepted");
+    if (result.type !== "accepted") await deliver(platform, doubtful);
     const times = (await seen()).length;
     const most = platform.can.keyedSend || result.type !== "unknown" ? 1 : 2;
     assert.ok(times >= 1 && times <= most, `seen ${times} times after ${result.type}`);
@@ -130,7 +130,7 @@ function deniedTests(open: OpenPlatform): void {
     const item = itemTo(home, "i1", "hello you", hints);
     await stored(item);
     const result = await platform.send(item, signal);
-    assert.ok(result.type === "retry" || result.type === "refused", result.type);
+    assert.notEqual(result.type, "accepted");
     opened.stop.abort();
     await Promise.allSettled([opened.ended]);
     const next = await reopen(opened.store.cursor);

@@ -125,6 +125,15 @@ export function itemTo(home: Address, id: string, text: string, hints?: Hints): 
   return anItem(id, { to: home, text, ...back, now: { state: "sending", boot: bootId("b1"), attempts: 1 } });
 }
 
+/** Until it is accepted: a connection of the platform's own may still be on its way back, which is told by `retry`. */
+export async function deliver(platform: Platform, item: OutboxItem): Promise<void> {
+  const { signal } = new AbortController();
+  for (let result = await platform.send(item, signal); result.type !== "accepted"; await settle()) {
+    if (result.type !== "retry") throw new Error(`it was not sent but ${result.type}: ${result.why}`);
+    result = await platform.send(item, signal);
+  }
+}
+
 /** The same item when it is sent again, after a send of which nobody knows. */
 export function again(item: OutboxItem, attempts = 2): OutboxItem {
   return { ...item, now: { state: "sending", boot: bootId(`b${attempts}`), attempts, doubts: attempts - 1 } };

@@ -1,0 +1,123 @@
+// A small IRC server in memory with what real ones here lack: tags with ids and times, accounts, SASL, history. It speaks to
+// one client, ours; people are driven by tests. It can refuse, break off before and after it has taken a line, and go away.
+
+import { type Server, type Socket, createServer } from "node:net";
+
+export type FakeIrc = {
+  readonly port: number;
+  /** What was said to each target, line by line. */
+  readonly said: readonly { readonly target: string; readonly text: string }[];
+  /** Somebody says this; null when nobody of ours is there to hear it. */
+  line(from: string, target: string, text: string): string | null;
+  /** The same line again. */
+  repeat(line: string): void;
+  /** The next line that is said to somebody is refused with this numeric, or breaks the connection. */
+  failNext(kind: "404" | "before" | "after"): void;
+  /** Another password from now on; who is there is put out. */
+  deny(): void;
+  down(): Promise<void>;
+  back(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function fakeIrc(password = "right"): Promise<FakeIrc> {
+  const said: { target: string; text: string }[] = [];
+  let client: Socket | null = null;
+  let fails: "404" | "before" | "after" | null = null;
+  let wanted = password;
+  let ids = 0;
+  const open = new Set<Socket>();
+
+  const send = (socket: Socket, line: string): void => void socket.write(`${line}\r\n`);
+
+  function take(socket: Socket, line: string, seen: { nick: string; pass: string }): void {
+    const [command = "", ...rest] = line.split(" ");
+    const trailing = line.includes(" :") ? line.slice(line.indexOf(" :") + 2) : (rest.at(-1) ?? "");
+    switch (command) {
+      case "CAP":
+        if (rest[0] === "LS") send(socket, ":fake CAP * LS :message-tags server-time account-tag batch");
+        if (rest[0] === "REQ") send(socket, `:fake CAP * ACK :${trailing}`);
+        if (rest[0] === "END") welcome(socket, seen);
+        return;
+      case "PASS":
+        seen.pass = rest[0] ?? "";
+        return;
+      case "NICK":
+        seen.nick = rest[0] ?? "";
+        return;
+      case "JOIN":
+        return send(socket, `:${seen.nick}!e@h JOIN ${rest[0]}`);
+      case "PING":
+        return send(socket, `:fake PONG fake :${trailing}`);
+      case "PRIVMSG":
+        return hear(socket, rest[0] ?? "", trailing);
+    }
+  }
+
+  function welcome(socket: Socket, seen: { readonly nick: string; readonly pass: string }): void {
+    if (seen.pass !== wanted) {
+      send(socket, `:fake 464 ${seen.nick} :Password incorrect`);
+      return void socket.end();
+    }
+    client = socket;
+    send(socket, `:fake 001 ${seen.nick} :Welcome`);
+  }
+
+  function hear(socket: Socket, target: string, text: string): void {
+    const failure = fails;
+    fails = null;
+    if (failure === "404") return send(socket, `:fake 404 ever ${target} :Cannot send to channel`);
+    if (failure !== "before") said.push({ target, text });
+    if (failure !== null) socket.destroy();
+  }
+
+  const server: Server = createServer((socket) => {
+    open.add(socket);
+    const seen = { nick: "", pass: "" };
+    let buffered = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk: string) => {
+      const lines = (buffered + chunk).split("\r\n");
+      buffered = lines.pop() ?? "";
+      for (const line of lines) if (!socket.destroyed) take(socket, line, seen);
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      open.delete(socket);
+      if (client === socket) client = null;
+    });
+  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+  await listen(0);
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+
+  const down = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of open) socket.destroy();
+    await closed;
+  };
+  return {
+    port,
+    said,
+    line(from, target, text) {
+      const id = ++ids;
+      const tags = `time=${new Date(1_800_000_000_000 + id).toISOString()};msgid=m${id};account=${from}`;
+      const line = `@${tags} :${from}!${from}@host PRIVMSG ${target} :${text}`;
+      if (client !== null) send(client, line);
+      return client === null ? null : line;
+    },
+    repeat(line) {
+      if (client !== null) send(client, line);
+    },
+    failNext: (kind) => void (fails = kind),
+    deny() {
+      wanted = "another";
+      client?.destroy();
+    },
+    down,
+    back: () => listen(port),
+    close: async () => void (server.listening && (await down())),
+  };
+}
