@@ -71,7 +71,7 @@ const limitedMs = 30_000;
 const laterMs = 60_000;
 
 export function failureOf(error: unknown): Failure {
-  const { code, retryAfter, statusCode, data, original } = error as LibraryError;
+  const { code, retryAfter, statusCode, data, original } = (error ?? {}) as LibraryError;
   if (code === "slack_webapi_rate_limited_error") return { kind: "limited", afterMs: 1_000 * (retryAfter ?? 30) };
   if (code === "slack_webapi_platform_error") return ofAnswer(data ?? {});
   if (typeof statusCode === "number") return ofStatus(statusCode);

@@ -105,6 +105,6 @@ function referred(inner: string, names: Names): string {
 /** Slack makes links of what only looks like one; then the label is what was typed. */
 function linked(href: string, label: string): string {
   if (label === "") return href;
-  const bare = href.replace(/^(?:mailto:|tel:|https?:\/\/)/, "").replace(/\/$/, "");
-  return label === href || label.replace(/\/$/, "") === bare ? label : `${label} (${href})`;
+  const bare = (address: string): string => address.replace(/^(?:mailto:|tel:|https?:\/\/)/, "").replace(/\/$/, "");
+  return bare(label) === bare(href) ? label : `${label} (${href})`;
 }
