@@ -95,18 +95,13 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
 }
 
 /** Ends with the signal, whatever becomes of the work; then nobody may say that it is stored. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const over = Promise.withResolvers<never>();
-  const end = (): void => over.reject(new Error("the gateway stops"));
-  signal.addEventListener("abort", end, { once: true });
-  work.catch(() => undefined);
-  over.promise.catch(() => undefined);
-  if (signal.aborted) end();
-  try {
-    await Promise.race([work, over.promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(new Error("the gateway stops"));
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
+  });
 }
 
 /** Null when the signal was faster. */
