@@ -93,6 +93,18 @@ table("pace", rows, ({ account = nothingSent, chat = nothingSent, isGroup = fals
   assert.deepEqual(decidePace(its, account, chat, { kind: "preview", isGroup, at: now }), preview);
 });
 
+test("edits have a budget of their own, and half of it is left to the ends of answers", () => {
+  const few: PaceRule = { ...free, editsPerMinute: 4 };
+  const ask = (kind: "final" | "preview", isEdit: boolean, edits: Sent) =>
+    decidePace(few, nothingSent, nothingSent, { kind, isGroup: false, isEdit, at: now }, edits);
+  assert.deepEqual(ask("preview", true, ago(50_000)), go);
+  assert.deepEqual(ask("preview", true, ago(50_000, 40_000)), drop);
+  assert.deepEqual(ask("final", true, ago(50_000, 40_000)), go);
+  assert.deepEqual(ask("final", true, ago(50_000, 40_000, 3, 2)), wait(10_000, false));
+  assert.deepEqual(ask("final", false, ago(50_000, 40_000, 3, 2)), go, "a message of its own is none");
+  assert.deepEqual(ask("final", true, ago(60_000, 40_000, 3, 2)), go);
+});
+
 test("what is let through counts as of now until it is answered, and from its answer on", () => {
   const ask = (account: Sent, chat: Sent, kind: "final" | "preview" = "final") =>
     decidePace(rule, account, chat, { kind, isGroup: false, at: now });

@@ -8,6 +8,7 @@ export type PaceRule = {
   readonly perSecond: number;
   readonly chatEveryMs: number;
   readonly perGroupMinute?: number;
+  readonly editsPerMinute?: number;
 };
 
 /** What is known of an account, or of one chat of it. */
@@ -22,7 +23,13 @@ export type Sent = {
 export const nothingSent: Sent = { sent: [], held: [], restsUntil: 0 as Instant };
 export const notYet = Number.POSITIVE_INFINITY;
 
-export type PaceRequest = { readonly kind: "final" | "preview"; readonly isGroup: boolean; readonly at: Instant };
+export type PaceRequest = {
+  readonly kind: "final" | "preview";
+  readonly isGroup: boolean;
+  /** It changes a message, or makes one that will be changed: a message that is placed owes an edit. */
+  readonly isEdit?: boolean;
+  readonly at: Instant;
+};
 
 export type PaceVerdict =
   | { readonly type: "now" }
@@ -38,14 +45,21 @@ const previewShare = 0.5;
 const heldMaxMs = 5_000;
 
 /** `rule` is null where nobody counts; then only what the platform asked for is kept. */
-export function decidePace(rule: PaceRule | null, account: Sent, chat: Sent, request: PaceRequest): PaceVerdict {
-  const { kind, isGroup, at } = request;
+export function decidePace(
+  rule: PaceRule | null,
+  account: Sent,
+  chat: Sent,
+  request: PaceRequest,
+  edits: Sent = nothingSent,
+): PaceVerdict {
+  const { kind, isGroup, isEdit = false, at } = request;
   const share = kind === "preview" ? previewShare : 1;
   const whole = rule === null ? at : roomAt(account, overall(rule), share, at);
   const all = Math.max(account.restsUntil, whole);
   const pause = rule === null || rule.chatEveryMs === 0 ? at : roomAt(chat, { count: 1, ms: rule.chatEveryMs }, 1, at);
   const minute = rule === null || !isGroup ? at : roomAt(chat, inGroup(rule), share, at);
-  const own = Math.max(chat.restsUntil, pause, minute);
+  const edit = rule === null || !isEdit ? at : roomAt(edits, ofEdits(rule), share, at);
+  const own = Math.max(chat.restsUntil, pause, minute, edit);
   if (Math.max(all, own) <= at) return { type: "now" };
   if (kind === "preview") return { type: "drop" };
   return { type: "wait", until: Math.max(all, own) as Instant, all: all > at };
@@ -62,6 +76,10 @@ function overall({ perSecond }: PaceRule): Window {
 
 function inGroup({ perGroupMinute = Number.POSITIVE_INFINITY }: PaceRule): Window {
   return { count: perGroupMinute, ms: minuteMs };
+}
+
+function ofEdits({ editsPerMinute = Number.POSITIVE_INFINITY }: PaceRule): Window {
+  return { count: editsPerMinute, ms: minuteMs };
 }
 
 /** When there is room for one more: as soon as enough of the others have left the window. What is held counts as of now. */
@@ -87,7 +105,7 @@ export function leftNow(before: Sent, leaves: number, at: Instant): Sent {
 export function answeredAt(rule: PaceRule, before: Sent, left: number, at: Instant | null): Sent {
   const held = without(before.held, left);
   if (at === null) return { ...before, held };
-  const most = Math.max(overall(rule).count, rule.perGroupMinute ?? 1);
+  const most = Math.max(overall(rule).count, rule.perGroupMinute ?? 1, rule.editsPerMinute ?? 1);
   return { ...before, held, sent: [...before.sent, at].slice(-most) };
 }
 

@@ -25,6 +25,8 @@ export type Pace = {
   readonly perGroupMinute?: number;
   /** Which chats those are; without it, none. */
   readonly isGroup?: (to: Address) => boolean;
+  /** Where edits are counted for themselves, over all chats. */
+  readonly editsPerMinute?: number;
 };
 
 /** `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. */

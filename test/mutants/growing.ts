@@ -102,6 +102,13 @@ export const growingFaults: readonly Mutant[] = [
     by: "turns/pace",
   },
   {
+    name: "pace: edits are not counted for themselves",
+    file: "src/engine/outbox/pace.ts",
+    find: "if (isEdit) room.edits = by(room.edits, rule);",
+    replace: "",
+    by: "turns/pace",
+  },
+  {
     name: "pace: previews wait in front of answers",
     file: "src/core/pace.ts",
     find: "const previewShare = 0.5;",
@@ -111,9 +118,9 @@ export const growingFaults: readonly Mutant[] = [
   {
     name: "pace: stored as being sent while it waits",
     file: "src/engine/outbox/pump.ts",
-    find: "const seat = isBusy || !isOpen ? null : all.take(to);",
+    find: "const seat = isBusy || !isOpen ? null : all.take(to, edits !== null);",
     replace:
-      "const seat = isBusy || !isOpen ? null : (all.take(to) ?? { begin: () => 0, answered: () => 0, leave: () => 0 });",
+      "const seat = isBusy || !isOpen ? null : (all.take(to, false) ?? { begin: () => 0, answered: () => 0, leave: () => 0 });",
     by: "turns/pace",
   },
 ];

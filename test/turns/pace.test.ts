@@ -16,14 +16,15 @@ type Request = {
   readonly chat: string;
   readonly kind: "place" | "fill" | "final";
   readonly text: string;
+  readonly isEdit: boolean;
 };
 
 async function paced(t: TestContext, pace: Pace, refuse: (one: Request) => SendResult | null = () => null) {
   const on = await stage(t);
   const requests: Request[] = [];
   const finals: Request[] = [];
-  const take = async (kind: Request["kind"], chat: string, text: string): Promise<SendResult> => {
-    const one: Request = { at: on.now(), chat, kind, text };
+  const take = async (kind: Request["kind"], chat: string, text: string, isEdit = false): Promise<SendResult> => {
+    const one: Request = { at: on.now(), chat, kind, text, isEdit };
     requests.push(one);
     const refused = refuse(one);
     if (refused !== null) return refused;
@@ -39,7 +40,7 @@ async function paced(t: TestContext, pace: Pace, refuse: (one: Request) => SendR
       fill: ({ chat }, _id, text) => take("fill", chat, text),
       remove: ({ chat }) => take("fill", chat, "remove"),
     },
-    send: (item) => take("final", item.to.chat, item.text),
+    send: (item) => take("final", item.to.chat, item.text, item.edits !== undefined),
   };
   const begin = (more: StageOptions) => on.start({ platforms: { chat: { is } }, ...more });
   const say = (chat: string, text = "go") => on.write(text, { from: at(chat) });
@@ -86,6 +87,17 @@ test("200 chats that stream at once: inside the limits, previews among them, eve
   assert.ok(requests.filter(({ kind }) => kind !== "final").length > 50, "previews are shown as well");
   const first = Math.min(...finals.map((one) => one.at));
   assert.ok(Math.max(...finals.map((one) => one.at)) - first <= 8_000, "the answers themselves need seven seconds");
+});
+
+test("where edits are few, most answers are sent whole, and no minute has more edits than it may", async (t) => {
+  const { on, requests, finals, begin, say } = await paced(t, { perSecond: 20, chatEveryMs: 0, editsPerMinute: 20 });
+  await begin({ agent: agentOf([], [streams(4_000)]), lanesMax: 100 });
+  for (let n = 0; n < 100; n++) void say(`${n}`);
+  await on.until(() => finals.length >= 100, "all answers");
+  const edits = requests.filter(({ kind, isEdit }) => kind === "fill" || isEdit);
+  assert.ok(most(edits, 60_000) <= 20, `${most(edits, 60_000)} edits in a minute`);
+  assert.ok(edits.length >= 10, "some are shown");
+  assert.ok(on.now() < 30_000, `nobody waits for edits: ${on.now()} ms`);
 });
 
 test("what waits is fair: a long answer in one chat does not hold up the others", async (t) => {

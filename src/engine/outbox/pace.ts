@@ -35,21 +35,22 @@ export interface Seat {
 
 export interface Gate {
   /** Null when it cannot go at once. */
-  take(to: Address): Seat | null;
+  take(to: Address, isEdit: boolean): Seat | null;
   /** Resolves when it may go; null when everything closes. */
-  wait(to: Address): Promise<Seat | null>;
+  wait(to: Address, isEdit: boolean): Promise<Seat | null>;
   /** Null when a preview may not leave now; it needs no seat, only room. */
   preview(to: Address): Pick<Seat, "answered"> | null;
   /** The platform wants to hear nothing at all. */
   rests(to: Address): boolean;
 }
 
-type Waiting = { readonly to: Address; readonly resolve: (seat: Seat | null) => void };
+type Waiting = { readonly to: Address; readonly isEdit: boolean; readonly resolve: (seat: Seat | null) => void };
 
 type Room = {
   readonly rule: Pace | null;
   free: number;
   account: Sent;
+  edits: Sent;
   readonly chats: Map<string, Sent>;
   readonly waiting: Waiting[];
   /** Somebody waits, and nobody may go before them. */
@@ -69,15 +70,16 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     const found = rooms.get(key);
     if (found !== undefined) return found;
     const rule = platformOf(parts, to)?.can.pace ?? null;
-    const account = nothingSent;
-    const made = { rule, free: limits.sendsMax, account, chats: new Map(), waiting: [], isFull: false, nap: null };
+    const fresh = { account: nothingSent, edits: nothingSent, chats: new Map(), waiting: [], isFull: false, nap: null };
+    const made: Room = { rule, free: limits.sendsMax, ...fresh };
     rooms.set(key, made);
     return made;
   }
 
-  function decide(room: Room, to: Address, kind: PaceRequest["kind"], at: Instant): PaceVerdict {
+  function decide(room: Room, to: Address, kind: PaceRequest["kind"], isEdit: boolean, at: Instant): PaceVerdict {
     const isGroup = room.rule?.isGroup?.(to) ?? false;
-    return decidePace(room.rule, room.account, room.chats.get(to.chat) ?? nothingSent, { kind, isGroup, at });
+    const chat = room.chats.get(to.chat) ?? nothingSent;
+    return decidePace(room.rule, room.account, chat, { kind, isGroup, isEdit, at }, room.edits);
   }
 
   function change(room: Room, to: Address, by: (before: Sent) => Sent): void {
@@ -90,27 +92,33 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   }
 
   /** What is done to the count of a chat is done to that of the account. Where nobody counts, nothing is kept. */
-  function count(room: Room, to: Address, by: (before: Sent, rule: Pace) => Sent): void {
+  function count(room: Room, to: Address, isEdit: boolean, by: (before: Sent, rule: Pace) => Sent): void {
     const { rule } = room;
     if (rule === null) return;
     room.account = by(room.account, rule);
+    if (isEdit) room.edits = by(room.edits, rule);
     change(room, to, (before) => by(before, rule));
   }
 
   /** A request that is counted from here on, whenever it leaves. */
-  function counted(room: Room, to: Address, leaves: number): Omit<Seat, "leave"> & { withdraw(): void } {
+  function counted(
+    room: Room,
+    to: Address,
+    isEdit: boolean,
+    leaves: number,
+  ): Omit<Seat, "leave"> & { withdraw(): void } {
     let left = leaves;
     let isOpen = true;
     function close(at: Instant | null): void {
       if (!isOpen) return;
       isOpen = false;
-      count(room, to, (before, rule) => answeredAt(rule, before, left, at));
+      count(room, to, isEdit, (before, rule) => answeredAt(rule, before, left, at));
     }
-    count(room, to, (before) => letThrough(before, leaves));
+    count(room, to, isEdit, (before) => letThrough(before, leaves));
     return {
       begin() {
         const now = world.now();
-        count(room, to, (before) => leftNow(before, left, now));
+        count(room, to, isEdit, (before) => leftNow(before, left, now));
         left = now;
       },
       answered(result) {
@@ -129,9 +137,9 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     else change(room, to, (chat) => rested(chat, now, afterMs));
   }
 
-  function seatIn(room: Room, to: Address): Seat {
+  function seatIn(room: Room, to: Address, isEdit: boolean): Seat {
     room.free--;
-    const { begin, answered, withdraw } = counted(room, to, notYet);
+    const { begin, answered, withdraw } = counted(room, to, isEdit, notYet);
     return {
       begin,
       answered,
@@ -151,11 +159,11 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     let next = Number.POSITIVE_INFINITY;
     const now = world.now();
     for (let i = 0; i < room.waiting.length && !room.isFull; ) {
-      const { to, resolve } = room.waiting[i] as Waiting;
-      const verdict = decide(room, to, "final", now);
+      const { to, isEdit, resolve } = room.waiting[i] as Waiting;
+      const verdict = decide(room, to, "final", isEdit, now);
       if (verdict.type === "now" && room.free > 0) {
         room.waiting.splice(i, 1);
-        resolve(seatIn(room, to));
+        resolve(seatIn(room, to, isEdit));
         continue;
       }
       if (verdict.type === "wait") next = Math.min(next, verdict.until);
@@ -173,11 +181,11 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     });
   }
 
-  function take(to: Address): Seat | null {
+  function take(to: Address, isEdit: boolean): Seat | null {
     const room = roomOf(to);
     if (room.waiting.length > 0) admit(room);
     if (room.isFull || room.free === 0) return null;
-    return decide(room, to, "final", world.now()).type === "now" ? seatIn(room, to) : null;
+    return decide(room, to, "final", isEdit, world.now()).type === "now" ? seatIn(room, to, isEdit) : null;
   }
 
   closing.addEventListener("abort", () => {
@@ -189,12 +197,12 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
 
   return {
     take,
-    wait: (to) => {
-      const seat = take(to);
+    wait: (to, isEdit) => {
+      const seat = take(to, isEdit);
       if (seat !== null || closing.aborted) return Promise.resolve(seat);
       return new Promise((resolve) => {
         const room = roomOf(to);
-        room.waiting.push({ to, resolve });
+        room.waiting.push({ to, isEdit, resolve });
         admit(room);
       });
     },
@@ -203,7 +211,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       if (room.waiting.length > 0) admit(room);
       if (room.isFull || room.waiting.some((one) => one.to.chat === to.chat)) return null;
       const now = world.now();
-      return decide(room, to, "preview", now).type === "now" ? counted(room, to, now) : null;
+      return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),
   };

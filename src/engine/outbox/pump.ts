@@ -78,7 +78,7 @@ export function pump(parts: Parts): Pump {
     }
     // What is still being written into the message would overwrite its end.
     if (item.edits !== undefined) await growing.busy(item.to, item.edits);
-    const seat = await all.wait(item.to);
+    const seat = await all.wait(item.to, item.edits !== undefined);
     if (seat === null) return null;
     const sending = advanceItem(item, { type: "taken", boot });
     const result = isOpen ? await ledger.keep([{ put: "item", item: sending }]) : "conflict";
@@ -173,7 +173,7 @@ export function pump(parts: Parts): Pump {
     previews: growing,
     reserve(session, to, edits = null) {
       const isBusy = lines.has(session) || (edits !== null && growing.busy(to, edits) !== null);
-      const seat = isBusy || !isOpen ? null : all.take(to);
+      const seat = isBusy || !isOpen ? null : all.take(to, edits !== null);
       if (seat === null) return { free: false, send: () => poke(session) };
       const line: Line = { more: false, nap: null };
       lines.set(session, line);

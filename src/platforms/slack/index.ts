@@ -29,7 +29,7 @@ export function slack(settings: SlackSettings, { world, blobs }: Surroundings): 
     can: {
       keyedSend: true,
       draftEveryMs: settings.streaming ? draftEveryMs : null,
-      pace: { perSecond: 5, chatEveryMs: 1_000 },
+      pace: { perSecond: 5, chatEveryMs: 1_000, editsPerMinute: 50 },
       isFar: true,
     },
     parts: partsOf,
