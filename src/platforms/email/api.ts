@@ -92,6 +92,8 @@ export async function openMailbox(server: Server, path: string): Promise<Mailbox
       if (isNews || signal.aborted) return;
       const told = Promise.withResolvers<void>();
       tell = told.resolve;
+      // By itself the library would begin only after some time without any command.
+      void client.idle().catch(() => undefined);
       // A server that forgets to tell is looked at all the same.
       const limit = setTimeout(told.resolve, idleMs);
       signal.addEventListener("abort", () => told.resolve(), { once: true });
