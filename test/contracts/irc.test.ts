@@ -1,18 +1,21 @@
 // The contract of platforms, kept by IRC with a server in memory. IRC has no receipts: what was stored is seen at the inlet.
 
+import assert from "node:assert/strict";
+import { test } from "node:test";
 import type { Platform } from "../../src/ports/platform.ts";
 import { irc } from "../../src/platforms/irc/index.ts";
 import { partMax, sizeOf } from "../../src/platforms/irc/markup.ts";
 import { type Failure, type OpenedPlatform, type Receipt, platformSuite } from "../../src/testing/index.ts";
+import { kept, live, wordsOf } from "../../src/testing/platform/steps.ts";
 import { realWorld } from "../../src/world.ts";
-import { fakeIrc } from "../fakes/irc.ts";
+import { type FakeIrc, fakeIrc } from "../fakes/irc.ts";
 
 const notUsed = (): never => {
   throw new Error("IRC has no files");
 };
 const blobs = { put: notUsed, path: notUsed, has: notUsed, remove: notUsed, list: notUsed };
 
-async function openIrc(): Promise<OpenedPlatform> {
+async function openIrc(): Promise<OpenedPlatform & { readonly server: FakeIrc }> {
   const server = await fakeIrc();
   const settings = {
     host: "127.0.0.1",
@@ -76,6 +79,7 @@ async function openIrc(): Promise<OpenedPlatform> {
   };
 
   return {
+    server,
     platform: watched(),
     home: { platform: "irc", account: "ever@127.0.0.1", chat: "alice" },
     writable: ["plain", "👋 👩‍👩‍👧‍👦 𝒳", "שלום مرحبا", "<b>&amp;</b>", "with: a colon", "x".repeat(400)],
@@ -103,3 +107,20 @@ async function openIrc(): Promise<OpenedPlatform> {
 }
 
 platformSuite("irc", openIrc);
+
+test("what was said meanwhile, in channels and queries, is read from the history of the server", async (t) => {
+  const { platform, reopen, say, close, server } = await openIrc();
+  t.after(close);
+  const store = kept();
+  const first = live(platform, store);
+  await first.up;
+  await say("before");
+  first.stop.abort();
+  await first.ended;
+  server.line("bob", "#talk", "in the channel");
+  server.line("alice", "ever", "in the query");
+  const next = live((await reopen?.(store.cursor)) ?? platform, store);
+  t.after(() => next.stop.abort());
+  await store.count(3);
+  assert.deepEqual(wordsOf(store.stored).toSorted(), ["before", "in the channel", "in the query"]);
+});

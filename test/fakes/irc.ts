@@ -21,6 +21,7 @@ export type FakeIrc = {
 };
 
 export async function fakeIrc(password = "right"): Promise<FakeIrc> {
+  const past: { readonly from: string; readonly target: string; readonly time: string; readonly line: string }[] = [];
   const said: { target: string; text: string }[] = [];
   let client: Socket | null = null;
   let fails: "404" | "before" | "after" | null = null;
@@ -35,7 +36,8 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     const trailing = line.includes(" :") ? line.slice(line.indexOf(" :") + 2) : (rest.at(-1) ?? "");
     switch (command) {
       case "CAP":
-        if (rest[0] === "LS") send(socket, ":fake CAP * LS :message-tags server-time account-tag batch");
+        if (rest[0] === "LS")
+          send(socket, ":fake CAP * LS :message-tags server-time account-tag batch draft/chathistory");
         if (rest[0] === "REQ") send(socket, `:fake CAP * ACK :${trailing}`);
         if (rest[0] === "END") welcome(socket, seen);
         return;
@@ -49,6 +51,8 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
         return send(socket, `:${seen.nick}!e@h JOIN ${rest[0]}`);
       case "PING":
         return send(socket, `:fake PONG fake :${trailing}`);
+      case "CHATHISTORY":
+        return tell(socket, rest);
       case "PRIVMSG":
         return hear(socket, rest[0] ?? "", trailing);
     }
@@ -61,6 +65,22 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     }
     client = socket;
     send(socket, `:fake 001 ${seen.nick} :Welcome`);
+  }
+
+  /** What was said after a moment: who wrote in queries, or the lines of one target, in a batch. */
+  function tell(socket: Socket, [verb = "", target = "", after = ""]: readonly string[]): void {
+    const begin = (verb === "TARGETS" ? target : after).replace("timestamp=", "");
+    const later = past.filter((one) => one.time > begin);
+    const queries = later.filter((one) => !one.target.startsWith("#"));
+    if (verb === "TARGETS") {
+      for (const from of new Set(queries.map((one) => one.from)))
+        send(socket, `:fake CHATHISTORY TARGETS ${from} ${begin}`);
+      return;
+    }
+    const lines = later.filter((one) => one.target === target || (one.from === target && queries.includes(one)));
+    send(socket, `:fake BATCH +h chathistory ${target}`);
+    for (const { line } of lines) send(socket, line.replace("@", "@batch=h;"));
+    send(socket, ":fake BATCH -h");
   }
 
   function hear(socket: Socket, target: string, text: string): void {
@@ -103,8 +123,10 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     said,
     line(from, target, text) {
       const id = ++ids;
-      const tags = `time=${new Date(1_800_000_000_000 + id).toISOString()};msgid=m${id};account=${from}`;
+      const time = new Date(1_800_000_000_000 + id).toISOString();
+      const tags = `time=${time};msgid=m${id};account=${from}`;
       const line = `@${tags} :${from}!${from}@host PRIVMSG ${target} :${text}`;
+      past.push({ from, target, time, line });
       if (client !== null) send(client, line);
       return client === null ? null : line;
     },

@@ -159,8 +159,11 @@ async function learn(now: Standing, news: News, listening: Listening, signal: Ab
   const { around, inlet, from, settings } = listening;
   switch (news.type) {
     case "ready":
-      for (const line of historyOf(now.state, settings, from)) now.connection.write(line);
+      for (const line of historyOf(now.state, settings, from, around.world.now())) now.connection.write(line);
       return inlet.up();
+    case "missed":
+      if (!isChannel(news.target)) now.connection.write(since(news.target, from ?? ""));
+      return;
     case "pong":
       return now.pings.get(news.token)?.done();
     case "refused":
@@ -190,11 +193,16 @@ async function hand(now: Standing, line: Line, listening: Listening, signal: Abo
   }
 }
 
-/** Where the server keeps a history, what was said since the last message that we know. */
-function historyOf({ caps }: State, { channels }: IrcSettings, from: string | null): readonly string[] {
+/** Where the server keeps a history, what was said since the last message that we know, and who wrote to us. */
+function historyOf({ caps }: State, { channels }: IrcSettings, from: string | null, now: Instant): readonly string[] {
   if (from === null || !caps.includes("draft/chathistory")) return [];
-  const names = channels.map((channel) => channel.split(" ", 1)[0] ?? "").filter(isChannel);
-  return names.map((name) => `CHATHISTORY AFTER ${name} timestamp=${from} 100`);
+  const names = channels.map((channel) => channel.split(" ", 1)[0] ?? "");
+  const until = new Date(now).toISOString();
+  return [...names.map((name) => since(name, from)), `CHATHISTORY TARGETS timestamp=${from} timestamp=${until} 50`];
+}
+
+function since(target: string, from: string): string {
+  return `CHATHISTORY AFTER ${target} timestamp=${from} 100`;
 }
 
 /** A server that neither registers us nor answers is left: a socket that nobody serves looks open for hours. */
