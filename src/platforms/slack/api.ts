@@ -14,7 +14,8 @@ export type SlackSettings = {
   readonly streaming: boolean;
 };
 
-export type Metadata = { readonly event_type: string; readonly event_payload: Readonly<Record<string, unknown>> };
+/** Slack leaves the payload out where it was not asked for. */
+export type Metadata = { readonly event_type: string; readonly event_payload?: Readonly<Record<string, unknown>> };
 
 export type SlackFile = {
   readonly id?: string;

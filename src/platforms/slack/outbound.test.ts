@@ -76,6 +76,7 @@ describe("what may be there already", () => {
     assert.ok(isKeyed(message(keyOf({ id })), { id }));
     assert.ok(!isKeyed(message(keyOf({ id: "i2" as typeof id })), { id }));
     assert.ok(!isKeyed(message({ event_type: "other", event_payload: { item: id } }), { id }));
+    assert.ok(!isKeyed(message({ event_type: "everturn_item" }), { id }));
     assert.ok(!isKeyed(message(), { id }));
   });
 

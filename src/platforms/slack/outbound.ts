@@ -79,7 +79,7 @@ export function keyOf(item: Pick<OutboxItem, "id">): Metadata {
 }
 
 export function isKeyed({ metadata }: SlackMessage, item: Pick<OutboxItem, "id">): boolean {
-  return metadata?.event_type === itemType && metadata.event_payload["item"] === item.id;
+  return metadata?.event_type === itemType && metadata.event_payload?.["item"] === item.id;
 }
 
 /** Whether it may have been sent before: only then is it looked for. */
