@@ -40,8 +40,8 @@ export type Plan = {
   readonly chats: readonly string[];
   readonly messages?: number;
   readonly kills?: number;
-  /** Some messages are answered over seconds, so that kills hit answers that grow. */
-  readonly slowly?: boolean;
+  /** Some messages, or all of them, are answered over seconds, so that kills hit answers that grow. */
+  readonly slowly?: boolean | "always";
   /** How long nothing may change before what is missing counts as lost. */
   readonly patienceMs?: number;
 };
@@ -128,8 +128,8 @@ async function writeAll(far: Far, plan: Plan, roll: Dice, said: ReadonlyMap<stri
   const people = [...said].map(async ([chat, mine], who) => {
     for (let n = 0; n < each; n++) {
       await pause(roll.between(0, 500));
-      const isSlow = slowly && n % 7 === 3;
-      const goal = 3 + Math.floor(n / 7);
+      const isSlow = slowly === "always" || (slowly && n % 7 === 3);
+      const goal = 3 + (slowly === "always" ? n : Math.floor(n / 7));
       const name = `n${who}x${n}n`;
       const one = isSlow
         ? { text: `count to ${goal} slowly`, answer: `Counted to ${goal}` }
@@ -176,7 +176,7 @@ async function killAll({ t, home, far, plan, writing, counts }: Stage, roll: Dic
 
 /** Until everybody has an answer and nothing is left to do; or until nothing has changed for a long time. */
 async function whenQuiet(stage: Stage, said: ReadonlyMap<string, Said[]>, gateway: Gateway): Promise<Findings> {
-  const { far, plan } = stage;
+  const { t, far, plan } = stage;
   const ask = client(gateway);
   let before = "";
   let changedAt = Date.now();
@@ -188,7 +188,10 @@ async function whenQuiet(stage: Stage, said: ReadonlyMap<string, Said[]>, gatewa
     if (now !== before) changedAt = Date.now();
     before = now;
     if (turns.length + items.length + found.lost.length === 0) return found;
-    if (Date.now() - changedAt > (plan.patienceMs ?? patienceMs)) return found;
+    if (Date.now() - changedAt > (plan.patienceMs ?? patienceMs)) {
+      t.diagnostic(`nothing changes any more; open turns and items: ${JSON.stringify([turns, items]).slice(0, 2_000)}`);
+      return found;
+    }
     await pause(100);
   }
 }

@@ -46,8 +46,9 @@ function albumOf({ message }: Update): string | null {
   return message?.media_group_id === undefined ? null : `${message.chat.id}:${message.media_group_id}`;
 }
 
-function chatOf(update: Update | undefined): number | undefined {
-  return update?.message?.chat.id;
+export function chatOf(update: Update | undefined): number | undefined {
+  const { message, edited_message: edited, callback_query: press } = update ?? {};
+  return (message ?? edited ?? press?.message)?.chat.id;
 }
 
 /**

@@ -49,7 +49,7 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     const me = await whoAmI(bot, signal);
     if (me === null) return;
     quietly("registering commands", register(bot));
-    const take = (updates: readonly Update[], cursor: string | null): Promise<void> =>
+    const take = (updates: readonly Update[], cursor: (() => string) | null): Promise<void> =>
       untilAborted(takeUpdates(me, inlet, updates, cursor, signal), signal);
     if (hook !== null) return hook.listen(inlet, (updates) => take(updates, null), signal);
     return poll({ bot, world, inlet, take }, from, signal);
@@ -59,17 +59,17 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     me: Me,
     inlet: Inlet,
     updates: readonly Update[],
-    cursor: string | null,
+    cursor: (() => string) | null,
     signal: AbortSignal,
   ): Promise<void> {
     const [only] = updates;
     const found =
       updates.length === 1 && only !== undefined ? read(only, account, me) : readParts(partsOf(updates), account, me);
     if (found?.type === "idle") quietly("answering a button", answerPress(bot, found.press, ""));
-    if (found?.type !== "parcel") return cursor === null ? undefined : inlet.moved(cursor);
+    if (found?.type !== "parcel") return cursor === null ? undefined : inlet.moved(cursor());
     const message = await withFiles(bot, around.blobs, found.parcel, signal);
     signal.throwIfAborted();
-    thank(found.parcel, await inlet.accept(message, cursor));
+    thank(found.parcel, await inlet.accept(message, cursor?.() ?? null));
   }
 
   /** After it is stored: what the person sees of it. */

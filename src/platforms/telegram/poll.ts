@@ -6,7 +6,7 @@ import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { Inlet } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
-import { gather, offsetAfter } from "./albums.ts";
+import { chatOf, gather, offsetAfter } from "./albums.ts";
 import { type Bot, pollSeconds, theirs, wantedUpdates } from "./api.ts";
 import { type PollFault, judgePoll } from "./faults.ts";
 import { isOurs } from "./webhook.ts";
@@ -16,10 +16,10 @@ export type Polling = {
   readonly world: World;
   readonly inlet: Inlet;
   /** Stores what belongs together; resolves when it is stored, or when there was nothing in it for us. */
-  readonly take: (updates: readonly Update[], cursor: string) => Promise<void>;
+  readonly take: (updates: readonly Update[], cursor: () => string) => Promise<void>;
 };
 
-/** How long an album may take to go on. */
+/** How long an album may take to go on, and how long we wait for files before we look for other people's messages. */
 const albumMs = 500;
 /** Between two looks for whether the other program is gone; it loses its own poll at each. */
 const conflictMs = 15_000;
@@ -33,8 +33,8 @@ export async function poll(polling: Polling, from: string | null, signal: AbortS
   const { world, inlet } = polling;
   const pause = (ms: number): Promise<void> =>
     world.sleep(later(world.now(), Math.round(ms * (1 - world.chance() / 4))), signal);
+  const lanes = takeBeside(polling, signal);
   let offset = from === null ? undefined : Number(from);
-  let done: ReadonlySet<number> = new Set();
   let open: ReadonlyMap<string, number> = new Map();
   let [broken, unstored, conflictAt, stood] = [0, 0, Number.NEGATIVE_INFINITY, false];
 
@@ -55,9 +55,10 @@ export async function poll(polling: Polling, from: string | null, signal: AbortS
   }
 
   while (!signal.aborted) {
-    if (open.size > 0) await world.sleep(later(world.now(), albumMs), signal);
+    const isHeld = open.size > 0 || lanes.isBusy();
+    if (isHeld) await world.sleep(later(world.now(), albumMs), signal);
     // The first look is short, so that it is soon known whether the connection stands.
-    const batch = await look(polling.bot, offset, stood && open.size === 0 ? pollSeconds : 0, signal);
+    const batch = await look(polling.bot, offset, stood && !isHeld ? pollSeconds : 0, signal);
     if (signal.aborted) return;
     if ("type" in batch) {
       await afterFailure(batch);
@@ -66,47 +67,78 @@ export async function poll(polling: Polling, from: string | null, signal: AbortS
     broken = 0;
     stood = true;
     if (world.now() - conflictAt > conflictMemoryMs) inlet.up();
-    const found = gather(
-      batch.filter(({ update_id }) => !done.has(update_id)),
-      open,
-    );
-    const taken = await takeAll(polling, batch, found.ready, done, signal);
-    if (signal.aborted) return;
+    const found = gather(lanes.unknownOf(batch), open);
     open = found.open;
-    offset = taken.offset ?? offset;
-    done = taken.done;
-    unstored = taken.failed ? unstored + 1 : 0;
-    if (taken.failed) await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (unstored - 1)));
+    const result = await lanes.take(batch, found.ready);
+    if (batch.length > 0) offset = result.offset;
+    unstored = result.failed ? unstored + 1 : 0;
+    if (result.failed) await pause(Math.min(pauseMaxMs, pauseMinMs * 2 ** (unstored - 1)));
   }
 }
 
-type Taken = { readonly offset: number | undefined; readonly done: ReadonlySet<number>; readonly failed: boolean };
+/** Each chat in its order, the chats beside each other, so that somebody's large file holds up nobody else. */
+function takeBeside({ take, world }: Polling, signal: AbortSignal) {
+  /** Stored, but not confirmed, because something before them is not. */
+  let done: ReadonlySet<number> = new Set();
+  let known: readonly Update[] = [];
+  let failed = false;
+  const queues = new Map<number, (readonly Update[])[]>();
+  const idsOf = (updates: readonly Update[]): readonly number[] => updates.map(({ update_id }) => update_id);
+  /** Behind everything that is stored, and before everything that is not. */
+  const cursorWith = (updates: readonly Update[]): string =>
+    String(offsetAfter(known, new Set([...done, ...idsOf(updates)])));
 
-/** In order, each stored before the next: what comes later must not confirm what came before. */
-async function takeAll(
-  { take, world }: Polling,
-  batch: readonly Update[],
-  ready: readonly (readonly Update[])[],
-  before: ReadonlySet<number>,
-  signal: AbortSignal,
-): Promise<Taken> {
-  let done = before;
-  let offset: number | undefined;
-  for (const updates of ready) {
-    const next = new Set([...done, ...updates.map(({ update_id }) => update_id)]);
-    const after = offsetAfter(batch, next);
-    try {
-      await take(updates, String(after));
-    } catch (error) {
-      if (!signal.aborted)
-        world.log("warn", "a message of Telegram could not be stored; it is fetched again", { why: sentenceOf(error) });
-      return { offset, done, failed: true };
+  async function serve(chat: number, queue: (readonly Update[])[]): Promise<void> {
+    for (let next = queue[0]; next !== undefined && !signal.aborted; next = queue[0]) {
+      const updates = next;
+      try {
+        await take(updates, () => cursorWith(updates));
+      } catch (error) {
+        // What waits behind it in the same chat must not be stored before it.
+        failed = true;
+        const why = sentenceOf(error);
+        if (!signal.aborted)
+          world.log("warn", "a message of Telegram could not be stored; it is fetched again", { why });
+        break;
+      }
+      done = new Set([...done, ...idsOf(updates)]);
+      queue.shift();
     }
-    if (signal.aborted) break;
-    [done, offset] = [next, after];
+    queues.delete(chat);
   }
-  const known = new Set(batch.map(({ update_id }) => update_id));
-  return { offset, done: new Set([...done].filter((id) => known.has(id))), failed: false };
+
+  return {
+    isBusy: () => queues.size > 0,
+    /** Those that are neither stored nor on their way. */
+    unknownOf(batch: readonly Update[]): readonly Update[] {
+      const busy = new Set([...queues.values()].flat(2).map(({ update_id }) => update_id));
+      return batch.filter(({ update_id }) => !done.has(update_id) && !busy.has(update_id));
+    },
+    /** Waits until all are stored, or for a while. */
+    async take(batch: readonly Update[], ready: readonly (readonly Update[])[]) {
+      known = batch;
+      failed = false;
+      const given = new Set(idsOf(batch));
+      done = new Set([...done].filter((id) => given.has(id)));
+      const begun: Promise<void>[] = [];
+      for (const updates of ready) {
+        const chat = chatOf(updates[0]) ?? 0;
+        const queue = queues.get(chat);
+        if (queue !== undefined) {
+          queue.push(updates);
+          continue;
+        }
+        const own = [updates];
+        queues.set(chat, own);
+        begun.push(serve(chat, own));
+      }
+      const over = new AbortController();
+      const patience = world.sleep(later(world.now(), albumMs), AbortSignal.any([signal, over.signal]));
+      await Promise.race([Promise.all(begun), patience]);
+      over.abort();
+      return { offset: offsetAfter(known, done), failed };
+    },
+  };
 }
 
 async function look(
