@@ -103,3 +103,32 @@ test(
     await heard(group, /Only those named as admins of telegram may let people in/);
   },
 );
+
+test(
+  "what waits is answered as it was edited, also across a kill; the home that was chosen hears of a stop",
+  limit,
+  async (t) => {
+    const { fake, home, heard } = await opened(t, ["allow: [4242]", "admins: [4242]"]);
+    const gateway = await runGateway(t, home);
+    const ann = fake.person("Ann", { id: 4_242 });
+    ann.write("count to 8 slowly");
+    const waits = ann.write("what is a frog");
+    ann.edit(waits, "what is a toad");
+    const stored = async (of: typeof gateway) =>
+      (await client(of).get<{ turns: { text: string }[] }>("/api/turns")).turns.map(({ text }) => text);
+    await until(
+      () => stored(gateway),
+      (texts) => texts.includes("what is a toad"),
+      "the new wording is stored",
+    );
+    await gateway.end("SIGKILL");
+    const again = await runGateway(t, home);
+    await heard(ann.chat, /toad/);
+    assert.ok(!(await stored(again)).includes("what is a frog"));
+    assert.ok(!fake.said(ann.chat).some((text) => text.includes("frog")), fake.said(ann.chat).join(" | "));
+    ann.write("/sethome");
+    await heard(ann.chat, /^This chat is the home of telegram now/);
+    await again.end("SIGINT");
+    await heard(ann.chat, /^Gateway shutting down\./);
+  },
+);
