@@ -125,7 +125,7 @@ describe("irc", { skip: missing }, () => {
       },
       seen: (nick: string) => user(nick).heard.map(({ text }) => text),
     };
-    const { lost, doubled, reordered, kills } = await chaos(t, far, { chats: [...people.keys()] });
+    const { lost, doubled, reordered, kills } = await chaos(t, far, { chats: [...people.keys()], patienceMs: 60_000 });
     assert.deepEqual(reordered, []);
     // At most what was on its way at a death, either way: IRC has no receipts and no keys.
     assert.ok(lost.length <= 4 * kills, `lost: ${lost.join(", ")}`);
