@@ -155,7 +155,7 @@ test("a stream says that it lives, shows what grows, and ends with the whole ans
     text,
     /"content":" is 5\."[^]*"finish_reason":"stop"[^]*"choices":\[\],"usage":null\}\n\ndata: \[DONE\]\n\n$/,
   );
-  assert.ok(!text.includes("ls"), "lines about calls are no answer");
+  assert.ok(!text.includes("… ls"), "lines about calls are no answer");
 });
 
 test("callers who leave give their places back; too many are told to come back", async (t) => {

@@ -68,9 +68,11 @@ describe("going on after a break, with nothing but the mark", () => {
     }
   });
   test("what became another text is given whole, as its own paragraph", () => {
-    const { now } = grow(nothingGiven, "Something else that is longer", false);
-    const had = readMark(markOf(now)) ?? assert.fail("no mark");
-    assert.equal(streamed(["One"], final, had), `\n\n${final}`);
+    for (const other of ["Something else that is longer", "Onf"]) {
+      const { now } = grow(nothingGiven, other, false);
+      const had = readMark(markOf(now)) ?? assert.fail("no mark");
+      assert.equal(streamed(["One"], final, had), `\n\n${final}`);
+    }
   });
   test("marks", () => {
     assert.deepEqual(readMark("0"), nothingGiven);
