@@ -99,7 +99,10 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
       const now: Standing = { connection, state, pings: new Map(), gone: new AbortController() };
       standing = now;
       for (const line of out) connection.write(line);
-      const leave = (): void => connection.close();
+      const leave = (): void => {
+        connection.write("QUIT :");
+        connection.close();
+      };
       signal.addEventListener("abort", leave, { once: true });
       try {
         await follow(now, { settings, around, inlet, from, account }, signal);
@@ -107,14 +110,13 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
         signal.removeEventListener("abort", leave);
         standing = null;
         now.gone.abort();
-        if (signal.aborted) connection.write("QUIT :");
         connection.close();
       }
     },
     send(item, signal) {
       // One at a time, so that the lines of two answers do not mix.
       const mine = sending.then(() => say(item, signal));
-      sending = mine;
+      sending = Promise.allSettled([mine]);
       return mine;
     },
     draft: () => undefined,
