@@ -134,6 +134,9 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
 
   /** Whoever is let in by it hears of it in the same commit. */
   async function planPair(lane: Lane, inbound: Inbound, rest: string): Promise<Plan> {
+    const { platform, account } = inbound.from;
+    // A redelivered approval must not count as a code that was tried and is wrong by now.
+    if ((await store.turnBy(platform, account, inbound.key)) !== null) return made.nothing(inbound, inbound.key);
     const { pair } = await import("./commands/pair.ts");
     const { welcome, ...obeyed } = await pair(parts, tried, inbound, rest);
     const said = made.said(lane, inbound, obeyed);

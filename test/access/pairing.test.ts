@@ -266,6 +266,15 @@ test("a redelivered first message is known, and gives no second code", async (t)
   assert.equal(seenBy(on, "with eve").length, 1);
 });
 
+test("an approval that is delivered again and again is no guess", async (t) => {
+  const on = await stage(t);
+  await on.start(asking());
+  const order = message("boss", `/pair approve ${await codeFor(on, "eve")}`);
+  assert.equal(await hand(on, order), "accepted");
+  for (let n = 0; n < 2 * limits.pairingTriesMax; n++) assert.equal(await hand(on, order), "duplicate");
+  assert.equal(await talk(on, "boss", `/pair approve ${await codeFor(on, "mia")}`), "mia may write to me now.");
+});
+
 test("without pairing strangers are not answered at all", async (t) => {
   const on = await stage(t);
   const { store, changes } = counting(on);
