@@ -58,7 +58,8 @@ export function api({ token, apiRoot }: ApiSettings): Api {
           timeout: answerMs,
           offset: 0,
           rejectOnRateLimit: () => true,
-          makeRequest: (url, init) => fetch(url, init as RequestInit) as ReturnType<RESTOptions["makeRequest"]>,
+          makeRequest: (url, init) =>
+            fetch(url, init as object as RequestInit) as ReturnType<RESTOptions["makeRequest"]>,
         }),
     );
     // It forgets the token after a refusal.

@@ -22,7 +22,7 @@ export type DiscordSettings = {
 };
 
 /** 50 requests a second for all; about five messages in five seconds in one channel. */
-const pace = { perSecond: 45, chatEveryMs: 1_000 } as const;
+const pace = { perSecond: 45, chatEveryMs: 1_000, threadsApart: true } as const;
 const draftEveryMs = 1_500;
 const courtesyMs = 10_000;
 

@@ -43,7 +43,7 @@ export function sendBody(item: OutboxItem, content: string): Sent {
     content,
     nonce: nonceOf(item.id),
     enforce_nonce: true,
-    allowed_mentions: { ...quiet, parse: [] },
+    allowed_mentions: { parse: [] },
     ...replyTo(item.part === 0 ? item.hints : undefined),
     ...componentsOf(item),
   };

@@ -167,7 +167,9 @@ export function reader(reading: Reading, from: Cursor): Reader {
     const inbound = await read(given, guild, isEdit);
     const place = { channel: given.channel_id, isDirect: guild === null };
     const at = seq === null ? cursor : { ...cursor, seq: Math.max(seq, cursor.seq) };
-    await handOver(inbound, isEdit ? at : passed(at, place, given.id, seq !== null));
+    // While servers are still to be told, their channels are read from where the floor was.
+    const isLive = seq !== null && awaited.size === 0;
+    await handOver(inbound, isEdit ? at : passed(at, place, given.id, isLive));
   }
 
   async function read(given: APIMessage, guild: string | null, isEdit: boolean): Promise<Inbound | null> {
