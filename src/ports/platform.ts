@@ -25,6 +25,8 @@ export type Pace = {
   readonly perGroupMinute?: number;
   /** Which chats those are; without it, none. */
   readonly isGroup?: (to: Address) => boolean;
+  /** A thread has limits of its own, as if it were a chat. */
+  readonly threadsApart?: true;
   /** Where edits are counted for themselves, over all chats. */
   readonly editsPerMinute?: number;
 };

@@ -128,6 +128,20 @@ test("previews leave room: an answer never waits for those before it", async (t)
   assert.equal(requests.length, 4);
 });
 
+for (const threadsApart of [undefined, true] as const) {
+  const how = threadsApart === true ? "are chats of their own where the platform says so" : "share what their chat has";
+  test(`threads ${how}`, async (t) => {
+    const pace: Pace = { perSecond: 30, chatEveryMs: 1_000, ...(threadsApart === true ? { threadsApart } : {}) };
+    const { on, finals, begin } = await paced(t, pace);
+    await begin({ agent: agentOf([], [said("well")]) });
+    for (const thread of ["1", "2", "3"]) void on.write("go", { from: at("a", { thread }) });
+    const from = on.now();
+    await on.until(() => finals.length >= 3, "all answers");
+    const tookMs = on.now() - from;
+    assert.ok(threadsApart === true ? tookMs < 500 : tookMs >= 2_000, `${tookMs} ms`);
+  });
+}
+
 const whys = { type: "retry", why: "too many requests" } as const;
 
 test("a pause for one chat is kept there, and the others go on", async (t) => {

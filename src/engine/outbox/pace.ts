@@ -78,15 +78,16 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
 
   function decide(room: Room, to: Address, kind: PaceRequest["kind"], isEdit: boolean, at: Instant): PaceVerdict {
     const isGroup = room.rule?.isGroup?.(to) ?? false;
-    const chat = room.chats.get(to.chat) ?? nothingSent;
+    const chat = room.chats.get(chatOf(room, to)) ?? nothingSent;
     return decidePace(room.rule, room.account, chat, { kind, isGroup, isEdit, at }, room.edits);
   }
 
   function change(room: Room, to: Address, by: (before: Sent) => Sent): void {
-    const before = room.chats.get(to.chat) ?? nothingSent;
+    const name = chatOf(room, to);
+    const before = room.chats.get(name) ?? nothingSent;
     const after = by(before);
     if (after === before) return;
-    room.chats.set(to.chat, after);
+    room.chats.set(name, after);
     if (room.chats.size % forgetEvery !== 0) return;
     for (const [chat, sent] of room.chats) if (isForgotten(room.rule, sent, world.now())) room.chats.delete(chat);
   }
@@ -209,10 +210,15 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     preview(to) {
       const room = roomOf(to);
       if (room.waiting.length > 0) admit(room);
-      if (room.isFull || room.waiting.some((one) => one.to.chat === to.chat)) return null;
+      if (room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to))) return null;
       const now = world.now();
       return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),
   };
+}
+
+/** What counts as one chat. */
+function chatOf({ rule }: Room, { chat, thread }: Address): string {
+  return rule?.threadsApart === true && thread !== undefined ? JSON.stringify([chat, thread]) : chat;
 }
