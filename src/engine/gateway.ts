@@ -27,7 +27,7 @@ import { starter } from "./start/start.ts";
 import { census } from "./stop/drain.ts";
 import { supervisor } from "./stop/supervisor.ts";
 import { timers } from "./timers.ts";
-import { runner } from "./turns/run.ts";
+import { runnerLater } from "./turns/later.ts";
 
 export type GatewayOptions = {
   readonly store: Store & Archive;
@@ -87,7 +87,7 @@ export function gateway(options: GatewayOptions): Gateway {
   });
   const outbox = pump(parts);
   const clock = timers(parts, (timer) => door.fire(timer));
-  const rows = lanes(parts, people.counted(runner(parts, outbox, clock)));
+  const rows = lanes(parts, people.counted(runnerLater(parts, outbox, clock)));
   const prepare = options.prepareRestart ?? (() => Promise.resolve());
   const again = restarts(parts, { prepare, stopping, stop, poke: outbox.poke });
   const door = intake(parts, rows, plans(parts, rows, outbox, again.askedBy));

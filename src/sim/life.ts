@@ -1,6 +1,12 @@
 // One life of a simulated process: its world, and the end of everything it waits for when it dies. A dead life never
 // hears from anything again; a frozen one would, which is why fences exist.
 
+// What a gateway loads when it is wanted takes real time, of which virtual time knows nothing: it is loaded before.
+import "../engine/asked/operator.ts";
+import "../engine/commands/exchange.ts";
+import "../engine/commands/obey.ts";
+import "../engine/recovery/suspend.ts";
+import "../engine/turns/run.ts";
 import type { Facts, LogLevel, World } from "../ports/world.ts";
 import type { Dice, Time } from "./time.ts";
 

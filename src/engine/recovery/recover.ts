@@ -15,8 +15,6 @@ import { type Counters, type Merged, mergeCounters, settleCounters } from "./cou
 import { type Parts, platformOf, settingsOf, toolNamed } from "../parts.ts";
 import { draftOf, forgetDraft } from "../outbox/drafts.ts";
 import { writeReply } from "../outbox/replies.ts";
-import { leftBy } from "../turns/calls/left.ts";
-import { recentlyActive, suspensions } from "./suspend.ts";
 
 export type Recovered = {
   /** Conversations with unfinished turns, parked or cut short. */
@@ -66,8 +64,15 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
   const { store, world } = parts;
   const sessions = new Map<TurnId, Session>();
   const held: HeldTurn[] = [];
-  const recent = await recentlyActive(parts, self, dead);
   const struckOut = new Set(await counters.struckOut());
+  const isQuiet = dead.length === 0 && struckOut.size === 0 && parts.settings.recovery.afterCrash !== "suspend";
+  if (isQuiet) return { changes: [], suspended: 0, hold: null, drop: () => undefined };
+  // Most lives follow one that left nothing behind.
+  const [{ recentlyActive, suspensions }, { leftBy }] = await Promise.all([
+    import("./suspend.ts"),
+    import("../turns/calls/left.ts"),
+  ]);
+  const recent = await recentlyActive(parts, self, dead);
   for (const boot of dead) {
     for (const turn of await store.heldTurns(boot.id)) {
       const session = await store.session(turn.session);

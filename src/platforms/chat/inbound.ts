@@ -6,24 +6,10 @@ import { limits } from "../../core/limits.ts";
 import type { Address, Body, FileRef, Inbound } from "../../core/message.ts";
 import { chatLimits, isClientId } from "./api.ts";
 import { type Refusal, badRequest, tooLarge } from "./faults.ts";
+import { toKey } from "./place.ts";
 
-export const account = "local";
 /** Whoever holds the token is the owner of this gateway. */
 const sender = "owner";
-
-export function addressOf(platform: string, chat: string): Address {
-  return { platform, account, chat };
-}
-
-export function toKey(chat: string, id: string): string {
-  return `${chat}:${id}`;
-}
-
-/** The id its client gave a message, from the key under which it is stored. */
-export function fromKey(chat: string, key: string): string {
-  const prefix = `${chat}:`;
-  return key.startsWith(prefix) ? key.slice(prefix.length) : key;
-}
 
 export type Read<T> =
   | { readonly type: "read"; readonly value: T }

@@ -8,8 +8,8 @@ import type { Blobs } from "../../ports/blobs.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform } from "../../ports/platform.ts";
 import { type Hello, chatLimits } from "./api.ts";
-import { account } from "./inbound.ts";
-import { type Door, routes } from "./routes.ts";
+import { account } from "./place.ts";
+import type { Door, RouteParts } from "./routes.ts";
 import { type Streams, type Transcript, streams } from "./streams.ts";
 
 export type Chat = { readonly platform: Platform; readonly routes: Routes };
@@ -24,7 +24,23 @@ export function chat(
 ): Chat {
   const open = streams(name, transcript, facts, settings.pingMs);
   const door: Door = { accept: null, state: "starting" };
-  return { platform: toPlatform(name, open, door), routes: routes({ name, transcript, open, door, blobs }) };
+  return { platform: toPlatform(name, open, door), routes: routesLater({ name, transcript, open, door, blobs }) };
+}
+
+/** Loaded with the first request, or when there is time. */
+function routesLater(parts: RouteParts): Routes {
+  let loading: Promise<Routes> | null = null;
+  return {
+    prefix: prefixOf(parts.name),
+    async handle(request) {
+      loading ??= import("./routes.ts").then(({ routes }) => routes(parts, prefixOf(parts.name)));
+      return (await loading).handle(request);
+    },
+  };
+}
+
+function prefixOf(name: string): string {
+  return `/api/chat/${encodeURIComponent(name)}`;
 }
 
 function toPlatform(name: string, open: Streams, door: Door): Platform {

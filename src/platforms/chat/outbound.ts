@@ -4,7 +4,7 @@
 import type { Message } from "../../core/message.ts";
 import type { SessionLine } from "../../ports/store.ts";
 import type { ChatLine, Draft, Hello } from "./api.ts";
-import { fromKey } from "./inbound.ts";
+import { fromKey } from "./place.ts";
 
 export const pingFrame = ":ping\n\n";
 export const liveFrame = "event: live\ndata: {}\n\n";

@@ -10,14 +10,15 @@ import type { Accept } from "../../ports/platform.ts";
 import { type ChatsReply, type MessagesReply, type PostReply, chatLimits, isClientId } from "./api.ts";
 import { type Refusal, badRequest, notServing, refusalOf, refuse, tooLarge, tooMany } from "./faults.ts";
 import type { Uploads } from "./files.ts";
-import { addressOf, readNumber, readPost } from "./inbound.ts";
+import { readNumber, readPost } from "./inbound.ts";
 import { toChats, toShown } from "./outbound.ts";
+import { addressOf } from "./place.ts";
 import type { Streams, Transcript } from "./streams.ts";
 
 /** Whether messages can be taken now, and if not, whether not yet or no more. */
 export type Door = { accept: Accept | null; state: "starting" | "stopping" };
 
-type Parts = {
+export type RouteParts = {
   readonly name: string;
   readonly transcript: Transcript;
   readonly open: Streams;
@@ -28,8 +29,7 @@ type Parts = {
 /** Bytes of all bodies being read now, and files. */
 type Bodies = { bytes: number; readonly uploads: Uploads };
 
-export function routes(parts: Parts): Routes {
-  const prefix = `/api/chat/${encodeURIComponent(parts.name)}`;
+export function routes(parts: RouteParts, prefix: string): Routes {
   const bodies: Bodies = { bytes: 0, uploads: { count: 0 } };
   return {
     prefix,
@@ -44,7 +44,7 @@ export function routes(parts: Parts): Routes {
   };
 }
 
-function answer(parts: Parts, prefix: string, bodies: Bodies, request: Request): Response | Promise<Response> {
+function answer(parts: RouteParts, prefix: string, bodies: Bodies, request: Request): Response | Promise<Response> {
   const url = new URL(request.url);
   const [chat, part, ...rest] = url.pathname.slice(prefix.length).split("/").slice(1);
   const method = request.method === "HEAD" ? "GET" : request.method;
@@ -64,7 +64,7 @@ function answer(parts: Parts, prefix: string, bodies: Bodies, request: Request):
 
 /** One given by name is sent out, without a name one is taken in. */
 async function files(
-  { blobs, door }: Parts,
+  { blobs, door }: RouteParts,
   { uploads }: Bodies,
   request: Request,
   query: URLSearchParams,
@@ -78,12 +78,12 @@ async function files(
   return blob === undefined ? receive(blobs, uploads, request, query) : give(blobs, blob, query);
 }
 
-async function chats(parts: Parts): Promise<Response> {
+async function chats(parts: RouteParts): Promise<Response> {
   const sessions = await parts.transcript.sessions({ platform: parts.name, limit: chatLimits.chatsMax });
   return json({ chats: toChats(sessions) } satisfies ChatsReply);
 }
 
-async function older(parts: Parts, chat: string, query: URLSearchParams): Promise<Response> {
+async function older(parts: RouteParts, chat: string, query: URLSearchParams): Promise<Response> {
   const before = readNumber(query.get("before"), "before");
   if (before.type === "refused") return refuse(before.why);
   const limit = readNumber(query.get("limit"), "limit");
@@ -93,7 +93,7 @@ async function older(parts: Parts, chat: string, query: URLSearchParams): Promis
   return json({ messages: messages.map((one) => toShown(chat, one)) } satisfies MessagesReply);
 }
 
-function events(parts: Parts, chat: string, query: URLSearchParams, lastSeen: string | null): Response {
+function events(parts: RouteParts, chat: string, query: URLSearchParams, lastSeen: string | null): Response {
   const after = readNumber(query.get("after"), "after");
   if (after.type === "refused") return refuse(after.why);
   const seen = readNumber(lastSeen, "Last-Event-ID");
@@ -106,7 +106,7 @@ function events(parts: Parts, chat: string, query: URLSearchParams, lastSeen: st
   return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
 }
 
-async function post(parts: Parts, chat: string, bodies: Bodies, request: Request): Promise<Response> {
+async function post(parts: RouteParts, chat: string, bodies: Bodies, request: Request): Promise<Response> {
   const { accept, state } = parts.door;
   if (accept === null) return refuse(notServing(state));
   const bytes = await readBody(request, bodies);
@@ -120,7 +120,7 @@ async function post(parts: Parts, chat: string, bodies: Bodies, request: Request
   return json({ status } satisfies PostReply);
 }
 
-async function checked({ blobs }: Parts, inbound: Inbound): Promise<Inbound | Refusal> {
+async function checked({ blobs }: RouteParts, inbound: Inbound): Promise<Inbound | Refusal> {
   if (inbound.body.kind !== "text" || inbound.body.files.length === 0) return inbound;
   const { withFiles } = await import("./files.ts");
   return withFiles(blobs, inbound);

@@ -7,7 +7,7 @@ import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.
 import type { Message } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
 import { newSession } from "../../core/session.ts";
-import { addressOf } from "./inbound.ts";
+import { addressOf } from "./place.ts";
 import type { Transcript } from "./streams.ts";
 
 export type Event = { readonly type: string; readonly id: string | null; readonly data: unknown };

@@ -7,7 +7,7 @@ import { Fault } from "../../core/fault.ts";
 import type { Message } from "../../core/message.ts";
 import type { Archive } from "../../ports/store.ts";
 import { type Hello, chatLimits } from "./api.ts";
-import { addressOf } from "./inbound.ts";
+import { addressOf } from "./place.ts";
 import { draftFrame, helloFrame, liveFrame, messageFrame, pingFrame, remarkFrame } from "./outbound.ts";
 
 export type Transcript = Pick<Archive, "messagesAfter" | "messagesBefore" | "sessions">;

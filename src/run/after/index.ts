@@ -31,6 +31,8 @@ export async function afterwards(parts: Ready): Promise<void> {
       import("../../stores/blobs/index.ts"),
       import("../../engine/asked/operator.ts"),
       import("../../engine/commands/obey.ts"),
+      import("../../engine/turns/run.ts"),
+      import("../../platforms/chat/routes.ts"),
       import("../../engine/commands/pair.ts"),
       import("../../engine/access/requests.ts"),
       import("../next/handover.ts"),
