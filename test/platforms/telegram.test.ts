@@ -84,6 +84,12 @@ test(
     const ada = fake.person("Ada");
     ada.write("before");
     await answer(fake, ada.chat, /^You said: before$/);
+    // Until Telegram's answer is stored, a kill leaves it in doubt, and it is sent again.
+    await until(
+      () => client(gateway).get<{ readonly items: readonly unknown[] }>("/api/outbox?state=open"),
+      ({ items }) => items.length === 0,
+      "the answer is known to have arrived",
+    );
     await gateway.end("SIGKILL");
     const texts = Array.from({ length: 12 }, (_, n) => `number ${n}.`);
     for (const text of texts) ada.write(text);
@@ -98,6 +104,16 @@ test(
     );
   },
 );
+
+test("a message that is written anew before its turn is answered as it is now", patience, async (t) => {
+  const { fake, home } = await opened(t);
+  await runGateway(t, home);
+  const ada = fake.person("Ada");
+  ada.write("count to 8 slowly");
+  ada.edit(ada.write("old words"), "new words");
+  await answer(fake, ada.chat, /^You said: new words$/);
+  assert.ok(!fake.said(ada.chat).some((text) => text.includes("old words")));
+});
 
 test("a restart asked for in a topic of a direct chat is announced and answered there", patience, async (t) => {
   const { fake, home } = await opened(t, {}, "    streaming: false\n");
