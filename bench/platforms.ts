@@ -138,6 +138,7 @@ const idle: Readonly<Record<string, object>> = {
   discord: { token: "MTIzNDU2Nzg5MDEyMzQ1Njc4.AAAAAA.idle", apiRoot: nowhere, allow: ["1"] },
   slack: { botToken: "xoxb-1-idle", appToken: "xapp-1-A0IDLE-1-idle", apiRoot: nowhere, allow: ["1"] },
   matrix: { homeserver: nowhere, user: "@bot:idle", token: "idle-matrix-token", allow: ["1"] },
+  irc: { host: "127.0.0.1", port: 1, nick: "idle", channels: ["#idle"], allow: ["ann"] },
   email: {
     address: "bot@example.org",
     imap: { host: "127.0.0.1", port: 1, password: "idle-password" },

@@ -2,6 +2,8 @@
 // of what we said: one row for each way out.
 
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { ItemId } from "../src/core/ids.ts";
 import { type Inbound, textOf } from "../src/core/message.ts";
@@ -185,4 +187,12 @@ test("no way leads around: whatever reaches a platform, and whatever it says, is
   assert.deepEqual(Object.keys(veilPlatform({ ...plain, can: plain.can }, hide)), Object.keys(plain));
   const { drafts: _drafts, typing: _typing, probe: _probe, ...bare } = plain;
   assert.deepEqual(Object.keys(veilPlatform(bare, hide)), Object.keys(bare), "and nothing is there that was not");
+});
+
+test("only the outbox sends to platforms, and what is said before a stop", () => {
+  const folder = join(import.meta.dirname, "../src/engine");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const senders = files.filter((name) => /\bplatform\??\.send\(/i.test(readFileSync(join(folder, name), "utf8")));
+  const allowed = ["outbox/pump.ts", "outbox/veil.ts", "stop/notices.ts"].map((name) => join(name));
+  assert.deepEqual(senders.toSorted(), allowed);
 });
