@@ -312,7 +312,7 @@ export class FakeTelegram {
     try {
       const path = new URL(request.url ?? "/", this.url).pathname;
       const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
-      if (path.startsWith(`/file/bot${this.token}/`)) return this.#download(path, response);
+      if (path.startsWith(`/file/bot${this.token}/`)) return await this.#download(path, response);
       const [, token, method = ""] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
       const params = await paramsIn(request, body);
       const tell = (result: Json): void => {
@@ -380,11 +380,13 @@ export class FakeTelegram {
     }
   }
 
-  #download(path: string, response: ServerResponse): void {
+  async #download(path: string, response: ServerResponse): Promise<void> {
     const broken = this.breaks("download", { path });
+    if (broken?.type === "slow") await new Promise((resolve) => setTimeout(resolve, broken.ms));
     const content = this.chats.content(decodeURIComponent(path.split("/").at(-1) ?? ""));
     if (broken?.type === "drop") return void response.destroy();
-    if (content === undefined || broken !== null) return void response.writeHead(404).end();
+    const isThere = content !== undefined && (broken === null || broken.type === "slow");
+    if (!isThere) return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "application/octet-stream" }).end(content);
   }
 }

@@ -180,6 +180,20 @@ test("one broken poll is nothing; several end the connection", async (t) => {
   assert.ok(error instanceof Error && /something else than Telegram answered/.test(error.message), String(error));
 });
 
+test("a file that takes long holds up its own chat and nobody else", async (t) => {
+  const { fake, taken, listen } = await opened(t);
+  const [ada, bob] = [fake.person("Ada"), fake.person("Bob")];
+  fake.breaks = (method) => (method === "download" ? { type: "slow", ms: 1_000 } : null);
+  const first = ada.send("document", { name: "a.txt", content: "x" }, "with a file");
+  ada.write("behind it");
+  void listen();
+  await until(() => fake.calls.some(({ method }) => method === "getFile"), "the file is being fetched");
+  bob.write("meanwhile");
+  await until(() => fake.waiting === 0, "all is confirmed");
+  assert.deepEqual(words(taken), ["meanwhile", "with a file", "behind it"]);
+  assert.equal(taken[0]?.cursor, String(fake.updateOf(first).update_id), "nothing before it is confirmed by it");
+});
+
 test("a file that cannot be had is said in words", async (t) => {
   const { fake, taken, listen } = await opened(t);
   const ada = fake.person("Ada");
