@@ -216,3 +216,18 @@ test("updates are brought to us where a webhook is set, and are taken only with 
   await answer(fake, ada.chat, /^You said: by the other way$/);
   assert.equal(fake.said(ada.chat).length, 1);
 });
+
+test("a storm of 429: answers wait as long as they are told, and arrive once", patience, async (t) => {
+  const { fake, home } = await opened(t);
+  let refusals = 12;
+  fake.breaks = (method) =>
+    /^(?:sendMessage|edit)/.test(method) && refusals-- > 0
+      ? { type: "answer", code: 429, description: "Too Many Requests: retry after 2", parameters: { retry_after: 2 } }
+      : null;
+  await runGateway(t, home);
+  const people = Array.from({ length: 5 }, (_, n) => fake.person(`P${n}`));
+  for (const [n, person] of people.entries()) person.write(n % 2 === 0 ? "count to 4 slowly" : `number ${n}.`);
+  for (const [n, person] of people.entries())
+    await answer(fake, person.chat, n % 2 === 0 ? /Counted to 4/ : new RegExp(`number ${n}\\.`));
+  for (const person of people) assert.equal(fake.said(person.chat).length, 1);
+});
