@@ -12,7 +12,7 @@ import { chaos } from "./chaos.ts";
 const dm = "DU1";
 const mention = `<@${bot.user}>`;
 
-function configOf(fake: SlackFake): string {
+function configOf(fake: SlackFake, allow = '["*"]'): string {
   return `control: { port: 0 }
 agent: { backend: echo }
 platforms:
@@ -20,18 +20,18 @@ platforms:
     botToken: ${botToken}
     appToken: ${appToken}
     apiRoot: ${fake.apiRoot}
-    allow: ["*"]
+    allow: ${allow}
 `;
 }
 
-async function opened(t: TestContext) {
+async function opened(t: TestContext, allow?: string) {
   const fake = await openSlack();
   atEnd(t, () => fake.close());
   fake.workspace.direct("U1");
   fake.workspace.open("C1", "public_channel", "general");
   const home = newHome(t);
   mkdirSync(home, { recursive: true });
-  writeFileSync(join(home, "config.yaml"), configOf(fake));
+  writeFileSync(join(home, "config.yaml"), configOf(fake, allow));
   return { fake, home };
 }
 
@@ -149,6 +149,26 @@ test("sockets that are refreshed, dropped or deaf are replaced, and nothing is m
     await answer(fake, dm, new RegExp(`You said: after ${name}`));
   }
   assert.equal(fake.written(dm).length, 6);
+});
+
+test("a stranger is told once how to get in, also when the past is read again; in a channel nobody is told", {
+  timeout: 300_000,
+}, async (t) => {
+  const { fake, home } = await opened(t, "[bob]");
+  const first = await runGateway(t, home);
+  await connected(fake);
+  fake.say(dm, "let me in");
+  await answer(fake, dm, /everturn pair approve/);
+  fake.say("C1", `${mention} let me in`, { raw: true });
+  await first.end("SIGKILL");
+  fake.workspace.people.set("U2", "bob");
+  fake.workspace.direct("U2");
+  fake.say("DU2", "it is me", { user: "U2" });
+  await runGateway(t, home);
+  await answer(fake, "DU2", /You said: it is me/);
+  fake.say("DU2", "and again", { user: "U2" });
+  await answer(fake, "DU2", /You said: and again/);
+  assert.deepEqual([fake.written(dm).length, fake.written("C1").length], [1, 0]);
 });
 
 test("an answer that grows is one message, also when it is killed in the middle", { timeout: 300_000 }, async (t) => {

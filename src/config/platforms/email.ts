@@ -15,6 +15,8 @@ const server = (port: number) => ({
 
 export const email = orOff({
   ...everyPlatform,
+  // Whoever is not known gets no answer by default: a code sent to a forged address would go to somebody else.
+  pairing: v.optional(flag, false),
   address: v.pipe(v.string("must be text"), v.trim(), v.regex(/^[^\s@]+@[^\s@]+$/, "must be an e-mail address")),
   name: v.optional(text, "Everturn"),
   imap: group({ ...server(993), mailbox: v.optional(text, "INBOX") }),

@@ -49,13 +49,15 @@ export async function openMailbox(server: Server, path: string): Promise<Mailbox
     socketTimeout: silenceMs,
     connectionTimeout: connectMs,
   });
-  const ended = Promise.withResolvers<never>();
-  // Told to whoever waits for news; nobody may.
-  ended.promise.catch(() => undefined);
+  let ended: Error | null = null;
   let isNews = false;
   let tell: () => void = () => undefined;
-  client.on("error", (error: Error) => ended.reject(error));
-  client.on("close", () => ended.reject(new Error("the mail server closed the connection")));
+  const end = (error: Error): void => {
+    ended ??= error;
+    tell();
+  };
+  client.on("error", end);
+  client.on("close", () => end(new Error("the mail server closed the connection")));
   client.on("exists", () => {
     isNews = true;
     tell();
@@ -89,19 +91,17 @@ export async function openMailbox(server: Server, path: string): Promise<Mailbox
       await client.messageFlagsAdd(String(uid), ["\\Seen"], { uid: true });
     },
     async news(signal) {
-      if (isNews || signal.aborted) return;
       const told = Promise.withResolvers<void>();
       tell = told.resolve;
+      if (isNews || signal.aborted || ended !== null) tell();
       // By itself the library would begin only after some time without any command.
-      void client.idle().catch(() => undefined);
+      else void client.idle().catch(end);
       // A server that forgets to tell is looked at all the same.
       const limit = setTimeout(told.resolve, idleMs);
       signal.addEventListener("abort", () => told.resolve(), { once: true });
-      try {
-        await Promise.race([told.promise, ended.promise]);
-      } finally {
-        clearTimeout(limit);
-      }
+      await told.promise;
+      clearTimeout(limit);
+      if (ended !== null) throw ended;
     },
     close: () => client.close(),
   };

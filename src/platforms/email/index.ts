@@ -2,6 +2,7 @@
 // with each mail; a mailbox that was made anew is gone through again from the day of the last one, and mails known by their
 // ids are not taken twice. A thread is a conversation.
 
+import { sentenceOf } from "../../core/fault.ts";
 import type { Inbound } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
@@ -130,7 +131,9 @@ async function take({ settings, around, inlet, mailbox }: Taking, uid: number, c
   }
   await inlet.accept(await withFiles(around, read.inbound, read.files), cursor);
   // A courtesy to whoever looks into the mailbox.
-  void mailbox.markSeen(uid).catch(() => undefined);
+  void mailbox.markSeen(uid).catch((error: unknown) => {
+    around.world.log("debug", "a mail could not be marked as read", { uid, why: sentenceOf(error) });
+  });
 }
 
 async function readAt(mailbox: Mailbox, settings: EmailSettings, uid: number, { world }: Surroundings): Promise<Read> {

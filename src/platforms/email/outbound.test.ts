@@ -19,7 +19,7 @@ test("an answer stands in its thread, in two forms, and is known as written by a
   assert.equal(mail.inReplyTo, "<second@example.org>");
   assert.deepEqual(mail.references, ["<first@example.org>", "<second@example.org>"]);
   assert.equal(mail.text, "It **rains**.");
-  assert.ok(String(mail.html).includes("It <strong>rains</strong>."));
+  assert.ok((mail.html as string).includes("It <strong>rains</strong>."));
   assert.equal((mail.headers as Record<string, string>)["Auto-Submitted"], "auto-replied");
 });
 

@@ -42,8 +42,8 @@ function endOfOwn(lines: readonly string[]): number {
 /** Words of a mail that is only HTML. Pictures and styles say nothing. */
 export function htmlToText(html: string): string {
   return withoutUnseen(html)
-    .replaceAll(/<blockquote\b[^<>]*>/gi, "\n\u0000")
-    .replaceAll(/<\/blockquote\s*>/gi, "\u0001\n")
+    .replaceAll(/<blockquote\b[^<>]*>/gi, "\n\ue000")
+    .replaceAll(/<\/blockquote\s*>/gi, "\ue001\n")
     .replaceAll(/<br\s*\/?>/gi, "\n")
     .replaceAll(/<li\b[^<>]*>/gi, "\n- ")
     .replaceAll(/<\/?(?:p|div|tr|table|ul|ol|h[1-6]|pre|hr)\b[^<>]*>/gi, "\n")
@@ -54,7 +54,7 @@ export function htmlToText(html: string): string {
     )
     .replaceAll(/<[^<>]*>/g, "")
     .replaceAll(/&(#x?[0-9a-f]+|\w+);/gi, entity)
-    .split(/([\u0000\u0001])/)
+    .split(/([\ue000\ue001])/)
     .reduce(quoted, { out: "", depth: 0 })
     .out.replaceAll(/[ \t]+\n/g, "\n")
     .replaceAll(/\n{3,}/g, "\n\n")
@@ -78,8 +78,8 @@ function withoutUnseen(html: string): string {
 }
 
 function quoted(state: { readonly out: string; readonly depth: number }, piece: string) {
-  if (piece === "\u0000") return { ...state, depth: state.depth + 1 };
-  if (piece === "\u0001") return { ...state, depth: Math.max(0, state.depth - 1) };
+  if (piece === "\ue000") return { ...state, depth: state.depth + 1 };
+  if (piece === "\ue001") return { ...state, depth: Math.max(0, state.depth - 1) };
   if (state.depth === 0) return { ...state, out: state.out + piece };
   const lines = piece.trim().split("\n");
   return { ...state, out: `${state.out}\n${lines.map((line) => `> ${line}`).join("\n")}\n` };

@@ -118,7 +118,7 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
       const wanted = since === null ? { ...filter, room: { ...filter.room, timeline: { limit: 0 } } } : filter;
       const query = new URLSearchParams({ filter: JSON.stringify(wanted), timeout: String(waitMs) });
       if (since !== null) query.set("since", since);
-      return json(`client/v3/sync?${query}`, signal);
+      return json(`client/v3/sync?${query.toString()}`, signal);
     },
     async sendEvent(id, type, txn, content, signal) {
       const path = `${room(id)}/send/${type}/${encodeURIComponent(txn)}`;
@@ -150,7 +150,7 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
     async before(id, from, to, signal) {
       const query = new URLSearchParams({ dir: "b", from, limit: String(pageOf), ...(to === null ? {} : { to }) });
       type Page = { readonly chunk?: readonly MatrixEvent[]; readonly end?: string };
-      const { chunk = [], end } = await json<Page>(`${room(id)}/messages?${query}`, signal);
+      const { chunk = [], end } = await json<Page>(`${room(id)}/messages?${query.toString()}`, signal);
       return { events: chunk, end: end ?? null };
     },
     async typing(id, user, ms, signal) {
@@ -161,7 +161,7 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
       await ask(`${room(id)}/receipt/m.read/${encodeURIComponent(event)}`, signal, { method: "POST", body: {} });
     },
     async upload(bytes, name, mime, signal) {
-      const path = `media/v3/upload?${new URLSearchParams({ filename: name })}`;
+      const path = `media/v3/upload?filename=${encodeURIComponent(name)}`;
       const { content_uri } = await json<{ readonly content_uri: string }>(path, signal, {
         method: "POST",
         bytes,

@@ -11,7 +11,7 @@ import { type MatrixApi, matrixApi } from "./api.ts";
 import { listenFault, sendResultOf } from "./faults.ts";
 import { isBook, partsOf } from "./markup.ts";
 import { body, fileContent, placeholder, replacing, textContent } from "./outbound.ts";
-import { follow } from "./stream.ts";
+import { courtesy, follow } from "./stream.ts";
 
 export type MatrixSettings = {
   readonly homeserver: string;
@@ -45,7 +45,7 @@ export function matrix(settings: MatrixSettings, around: Surroundings): Platform
     ...(settings.streaming ? { drafts: draftsOf(api, around) } : {}),
     typing(to) {
       const limit = AbortSignal.timeout(typingMs);
-      void api.typing(to.chat, settings.user, typingMs, limit).catch(() => undefined);
+      void courtesy(around.world, "typing", api.typing(to.chat, settings.user, typingMs, limit));
     },
     async probe(signal) {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(probeMs)]);

@@ -1,6 +1,6 @@
 // Markdown as the HTML that Matrix clients draw, and how much of it one event holds. Pure.
 
-import { toParts } from "../../core/parts.ts";
+import { toFewParts } from "../../core/parts.ts";
 import { type Item, dialect, layOut, write } from "../../markup/index.ts";
 
 /** An event may have 65,536 bytes with everything; what is easy to read is far less than that. */
@@ -38,13 +38,13 @@ function bytesOf(markdown: string): number {
   return Buffer.byteLength(JSON.stringify([markdown, toHtml(markdown)]));
 }
 
-/** Words that need more than this, sent as a file. */
+/** Too large for one event: it was left whole because it would have taken too many. */
 export function isBook(text: string): boolean {
-  return Buffer.byteLength(text) > (bytesMax / 3) * partsMax;
+  return Buffer.byteLength(text) > bytesMax || bytesOf(text) > bytesMax;
 }
 
 export function partsOf(text: string): readonly string[] {
-  return isBook(text) ? [text] : toParts(text, bytesMax, bytesOf);
+  return toFewParts(text, bytesMax, partsMax, bytesOf) ?? [text];
 }
 
 function escape(words: string): string {

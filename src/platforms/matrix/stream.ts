@@ -1,7 +1,7 @@
 // Follows /sync from a stored place: takes the events of each answer in order, fills gaps from the rooms' history, joins
 // where it is invited, and moves the place only after everything of an answer is stored.
 
-import { Fault } from "../../core/fault.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
 import type { Inlet, Surroundings } from "../../ports/platform.ts";
 import { type MatrixApi, type MatrixEvent, MatrixError, type Sync } from "./api.ts";
@@ -48,6 +48,15 @@ export async function follow(of: Following, from: string | null, signal: AbortSi
   }
 }
 
+/** Nothing depends on it, and nobody waits for it. */
+export async function courtesy(world: Surroundings["world"], what: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    world.log("debug", `Matrix: a ${what} could not be shown`, { why: sentenceOf(error) });
+  }
+}
+
 function limited(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
 }
@@ -77,7 +86,7 @@ async function take(of: Following, rooms: Rooms, answer: Sync, place: Place, sig
       }
       if (read.type !== "message") continue;
       await inlet.accept(await withFiles(of, read.inbound, read.files, signal), null);
-      void api.receipt(id, read.inbound.key, limited(signal)).catch(() => undefined);
+      void courtesy(of.around.world, "receipt", api.receipt(id, read.inbound.key, limited(signal)));
     }
   }
   return told;
