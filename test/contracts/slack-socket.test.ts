@@ -157,11 +157,13 @@ describe("what was missed", () => {
   test("what could not be stored holds back the place, and is looked for again", async (t) => {
     const self = await line(t);
     const { fake, words } = self;
+    let refused = 0;
     self.storing = async () => {
+      refused += 1;
       throw new Fault("store-full", "There is no room left on the disk.");
     };
     const failed = fake.say(dm, "first");
-    await pause(50);
+    await until(() => refused > 0, "it was offered");
     self.storing = null;
     await fake.say("C1", "elsewhere", { raw: true }).receipts;
     const { at } = JSON.parse(self.cursor ?? "{}") as { at: string };
