@@ -77,6 +77,44 @@ test("what waits for a platform that is not there yet is sent and answered all t
   await on.stop(one);
 });
 
+test("where sends need the connection they wait for it, which is no attempt, and go the moment it stands", async (t) => {
+  const on = await stage(t);
+  let begin = Promise.withResolvers<void>();
+  let end = Promise.withResolvers<void>();
+  const listen: Platform["listen"] = async (inlet, _from, signal) => {
+    await Promise.race([begin.promise, aborted(signal)]);
+    inlet.up();
+    await Promise.race([end.promise, aborted(signal)]);
+    if (!signal.aborted) throw new Error("it broke");
+  };
+  const one = await on.start({ platforms: { chat: {}, away: { is: { can: { ...can, sendsByLink: true }, listen } } } });
+  const back = at("a", { platform: "away" });
+  const arrived = () => on.servers.get("away")?.sent.map(({ text, now }) => [text, "attempts" in now && now.attempts]);
+  for (const [n, word] of ["first", "second"].entries()) {
+    await come(on, one.gateway.post(back, word, word));
+    await on.pass(30 * 60_000);
+    assert.equal(arrived()?.length, n, "nothing is tried without a connection");
+    assert.equal((await on.store.counts()).items.sending, 0);
+    begin.resolve();
+    await on.until(() => linkOf(one, "away").state === "up");
+    const stood = on.now();
+    await on.until(() => arrived()?.length === n + 1);
+    assert.ok(on.now() - stood <= 10, `${on.now() - stood} ms later`);
+    begin = Promise.withResolvers();
+    end.resolve();
+    await on.until(() => linkOf(one, "away").state === "down");
+    end = Promise.withResolvers();
+  }
+  assert.deepEqual(arrived(), [
+    ["first", 1],
+    ["second", 1],
+  ]);
+  await come(on, one.gateway.post(back, "third", "third"));
+  const asked = on.now();
+  await on.stop(one);
+  assert.ok(on.now() - asked < 1_000, "a stop does not wait for it");
+});
+
 test("it is tried again for ever, later and later up to five minutes, from the stored cursor", async (t) => {
   const on = await stage(t);
   const tries: number[] = [];

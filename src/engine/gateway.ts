@@ -91,7 +91,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const prepare = options.prepareRestart ?? (() => Promise.resolve());
   const again = restarts(parts, { prepare, stopping, stop, poke: outbox.poke });
   const door = intake(parts, rows, plans(parts, rows, outbox, again.askedBy));
-  const wires = links(parts, boot.config, tell);
+  const wires = links(parts, boot.config, outbox.stands, tell);
   const hands = { lanes: rows, pump: outbox, links: wires, people, processes: options.processes ?? null };
   const started = () => starting;
   const life = supervisor(parts, { ...hands, asked: again.messages, started, letGo: () => closing.abort() }, tell);

@@ -18,6 +18,7 @@ import type { Address } from "../core/message.ts";
 import type { PlatformStatus } from "../ports/gateway.ts";
 import type { Inlet, Platform } from "../ports/platform.ts";
 import { childOf, over } from "./abort.ts";
+import type { Pump } from "./outbox/pump.ts";
 import type { Parts } from "./parts.ts";
 
 /** Where what a platform hands over is stored, and what others are told about it. */
@@ -51,8 +52,8 @@ type Link = {
   gone: Promise<void>;
 };
 
-/** `config` names the configuration of this life. */
-export function links(parts: Parts, config: string, onChange: () => void): Links {
+/** `config` names the configuration of this life; `stands` is told first of whom it can reach again. */
+export function links(parts: Parts, config: string, stands: Pump["stands"], onChange: () => void): Links {
   const { world, store, events } = parts;
   const closing = new AbortController();
   const all = parts.platforms.map(
@@ -75,6 +76,7 @@ export function links(parts: Parts, config: string, onChange: () => void): Links
     const { state, why } = link.health;
     const { name, account } = link.platform;
     const up = state === "up";
+    stands(link.platform, up);
     events.emit({ type: "platform", platform: name, account, up, state, ...(why === null ? {} : { why }) });
     worryLater(link);
     onChange();

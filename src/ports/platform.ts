@@ -14,6 +14,8 @@ export type Can = {
   readonly pace?: Pace;
   /** It is somewhere else and needs a network: the gateway is ready without it. */
   readonly isFar?: true;
+  /** What is sent goes over the connection that `listen` holds: while that does not stand, nothing is tried. */
+  readonly sendsByLink?: true;
 };
 
 /** What one account may send. Previews yield; what must arrive waits its turn. */
@@ -29,6 +31,8 @@ export type Pace = {
   readonly threadsApart?: true;
   /** Where edits are counted for themselves, over all chats. */
   readonly editsPerMinute?: number;
+  /** Where one request waits for another: no more than so many of them at a time. */
+  readonly atOnce?: number;
 };
 
 /** `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. */

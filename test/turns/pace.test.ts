@@ -195,6 +195,21 @@ test("an item that waits for its turn is not stored as being sent", async (t) =>
   await on.until(() => finals.length >= 4, "all answers");
 });
 
+test("no more at a time than the platform says, and who waits for that is not stored as being sent", async (t) => {
+  const { on, requests, finals, begin, say } = await paced(t, { perSecond: 30, chatEveryMs: 0, atOnce: 1 });
+  await begin({ agent: agentOf([], [said("well")]) });
+  for (const chat of ["a", "b", "c", "d"]) void say(chat);
+  await on.until(() => requests.length >= 2, "the second");
+  const { items } = await on.store.counts();
+  assert.deepEqual([finals.length, items.sending, items.pending], [1, 1, 2]);
+  await on.until(() => finals.length >= 4, "all answers");
+  const times = requests.filter(({ kind }) => kind === "final").map((one) => one.at);
+  assert.ok(
+    times.every((time, n) => n === 0 || time - (times[n - 1] ?? 0) >= 30),
+    JSON.stringify(times),
+  );
+});
+
 test("a stop does not wait for what waits for its turn", async (t) => {
   const { on, finals, begin, say } = await paced(t, { perSecond: 0.01, chatEveryMs: 0 });
   const living = await begin({ agent: agentOf([], [said("well")]), settings: { chat: { restartNotices: false } } });

@@ -19,7 +19,7 @@ import {
   nothingSent,
   rested,
 } from "../../core/pace.ts";
-import type { Pace } from "../../ports/platform.ts";
+import type { Pace, Platform } from "../../ports/platform.ts";
 import { over } from "../abort.ts";
 import { type Parts, platformOf } from "../parts.ts";
 
@@ -42,12 +42,16 @@ export interface Gate {
   preview(to: Address): Pick<Seat, "answered"> | null;
   /** The platform wants to hear nothing at all. */
   rests(to: Address): boolean;
+  /** Whether the connection of this account stands now. Where sends need it, they wait for it: it is no attempt. */
+  stands(platform: Pick<Platform, "name" | "account">, isUp: boolean): void;
 }
 
 type Waiting = { readonly to: Address; readonly isEdit: boolean; readonly resolve: (seat: Seat | null) => void };
 
 type Room = {
   readonly rule: Pace | null;
+  /** Nobody goes, because there is no connection to go over. */
+  isShut: boolean;
   free: number;
   account: Sent;
   edits: Sent;
@@ -65,13 +69,15 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   const { world } = parts;
   const rooms = new Map<string, Room>();
 
-  function roomOf(to: Address): Room {
+  function roomOf(to: Pick<Address, "platform" | "account">): Room {
     const key = JSON.stringify([to.platform, to.account]);
     const found = rooms.get(key);
     if (found !== undefined) return found;
-    const rule = platformOf(parts, to)?.can.pace ?? null;
+    const can = platformOf(parts, to)?.can;
+    const rule = can?.pace ?? null;
     const fresh = { account: nothingSent, edits: nothingSent, chats: new Map(), waiting: [], isFull: false, nap: null };
-    const made: Room = { rule, free: limits.sendsMax, ...fresh };
+    const isShut = can?.sendsByLink === true;
+    const made: Room = { rule, isShut, free: rule?.atOnce ?? limits.sendsMax, ...fresh };
     rooms.set(key, made);
     return made;
   }
@@ -156,7 +162,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function admit(room: Room): void {
     room.nap?.abort(over);
     room.nap = null;
-    room.isFull = false;
+    room.isFull = room.isShut;
     let next = Number.POSITIVE_INFINITY;
     const now = world.now();
     for (let i = 0; i < room.waiting.length && !room.isFull; ) {
@@ -185,7 +191,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function take(to: Address, isEdit: boolean): Seat | null {
     const room = roomOf(to);
     if (room.waiting.length > 0) admit(room);
-    if (room.isFull || room.free === 0) return null;
+    if (room.isShut || room.isFull || room.free === 0) return null;
     return decide(room, to, "final", isEdit, world.now()).type === "now" ? seatIn(room, to, isEdit) : null;
   }
 
@@ -215,6 +221,11 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),
+    stands({ name, account }, isUp) {
+      const room = roomOf({ platform: name, account });
+      room.isShut = !isUp && platformOf(parts, { platform: name, account })?.can.sendsByLink === true;
+      admit(room);
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import type { Address } from "../../core/message.ts";
 import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../../core/outbox.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
-import { type Seat, gate } from "./pace.ts";
+import { type Gate, type Seat, gate } from "./pace.ts";
 import { type Previews, previews } from "./previews.ts";
 
 /** The outbox of one session, kept for whoever writes to it. */
@@ -29,6 +29,8 @@ export interface Outlet {
 
 export interface Pump extends Outlet {
   open(waiting: readonly SessionId[]): void;
+  /** Whether the connection of this platform stands now. */
+  readonly stands: Gate["stands"];
   /** No further send; resolves when those under way are answered. */
   close(): Promise<void>;
 }
@@ -187,6 +189,7 @@ export function pump(parts: Parts): Pump {
       };
     },
     poke,
+    stands: all.stands,
     open(waiting) {
       isOpen = true;
       for (const session of waiting) poke(session);
