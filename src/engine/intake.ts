@@ -16,7 +16,7 @@ import type { Heard, Requests } from "./access/requests.ts";
 import type { Plan } from "./accepting.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Door } from "./links.ts";
-import type { Parts } from "./parts.ts";
+import { type Parts, platformOf } from "./parts.ts";
 import type { Plans } from "./plans.ts";
 
 export type Accepted = "accepted" | "duplicate";
@@ -92,8 +92,14 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
   async function judge(inbound: Inbound, cursor: string | null): Promise<Receipt> {
     const admitted = await admit(parts, inbound);
     switch (admitted.type) {
-      case "speak":
-        return accept(inbound, cursor, admitted.changes);
+      case "speak": {
+        // Whoever asked over HTTP is told; a platform's stream would bring it again for ever, and nothing behind it.
+        const isStream = platformOf(parts, inbound.from)?.can.isFar === true;
+        const unusable = isStream ? whyUnusable(inbound) : null;
+        if (unusable === null) return accept(inbound, cursor, admitted.changes);
+        world.log("warn", "a message cannot be taken and is left", { why: unusable.message, sender: inbound.sender });
+        return ignore(inbound, cursor, unusable.message);
+      }
       case "pair":
         if (!isUsableKey(inbound.key)) return ignore(inbound, cursor, "a stranger, under a key that cannot be kept");
         return (await requestsOnce()).hear(inbound, (decide) => acceptStranger(inbound, cursor, decide));
@@ -161,6 +167,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
   const self: Intake = {
     of: ({ name, account }) => ({
       accept: judge,
+      hears: async (inbound) => (await admit(parts, inbound)).type === "speak",
       moved: async (cursor) => void (await ledger.commit([{ put: "cursor", platform: name, account, value: cursor }])),
     }),
     accept: (inbound, cursor) => accept(inbound, cursor),
@@ -245,15 +252,19 @@ function isUsableKey(key: string): boolean {
   return key !== "" && key.length <= limits.keyMax;
 }
 
-function refuseUnusable({ body, key }: Inbound): void {
-  if (!isUsableKey(key)) throw new Fault("not-possible", `A message needs a key of 1 to ${limits.keyMax} characters.`);
-  if (body.kind !== "text") return;
+function refuseUnusable(inbound: Inbound): void {
+  const why = whyUnusable(inbound);
+  if (why !== null) throw why;
+}
+
+function whyUnusable({ body, key }: Inbound): Fault | null {
+  if (!isUsableKey(key)) return new Fault("not-possible", `A message needs a key of 1 to ${limits.keyMax} characters.`);
+  if (body.kind !== "text") return null;
   if (body.text.trim() === "" && body.files.length === 0)
-    throw new Fault("empty", "The message is empty. Write something.");
-  if (body.text.length > limits.textMax) {
-    throw new Fault(
-      "too-large",
-      `The message has ${body.text.length} characters; at most ${limits.textMax} are taken. Send it in parts.`,
-    );
-  }
+    return new Fault("empty", "The message is empty. Write something.");
+  if (body.text.length <= limits.textMax) return null;
+  return new Fault(
+    "too-large",
+    `The message has ${body.text.length} characters; at most ${limits.textMax} are taken. Send it in parts.`,
+  );
 }

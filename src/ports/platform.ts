@@ -42,6 +42,8 @@ export type Receipt = "accepted" | "duplicate" | "ignored";
 export interface Inlet {
   /** Resolves when the message is stored; only then may the platform forget it. Rejects when it could not be stored. */
   accept(message: Inbound, cursor: string | null): Promise<Receipt>;
+  /** Whether whoever wrote it may speak. What comes with the words of others is not worth fetching. */
+  hears(message: Inbound): Promise<boolean>;
   /** There was nothing for us up to here: only the place in the platform's stream is stored. */
   moved(cursor: string): Promise<void>;
   /** To be called whenever the connection stands. */

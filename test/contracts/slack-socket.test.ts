@@ -71,6 +71,7 @@ async function line(t: TestContext, token = appToken): Promise<Line> {
           stored.push(message);
           return "accepted";
         },
+        hears: async () => true,
         moved: async (cursor) => void (self.cursor = cursor),
         up() {
           notes.push("up");

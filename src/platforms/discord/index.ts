@@ -17,8 +17,6 @@ export type DiscordSettings = {
   readonly token: string;
   readonly apiRoot: string;
   readonly streaming: boolean;
-  /** Somewhere in a server everything is meant for us, not only what calls us. */
-  readonly hearsAll?: boolean;
 };
 
 /** 50 requests a second for all; about five messages in five seconds in one channel. */
@@ -36,7 +34,6 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
   const listen = listener({
     ...around,
     token: settings.token,
-    hearsAll: settings.hearsAll === true,
     account,
     api,
     places: places(account),

@@ -129,7 +129,8 @@ async function take({ settings, around, inlet, mailbox }: Taking, uid: number, c
     around.world.log("info", "a mail was left unanswered", { uid, why: read.why });
     return inlet.moved(cursor);
   }
-  await inlet.accept(await withFiles(around, read.inbound, read.files), cursor);
+  const isHeard = read.files.length === 0 || (await inlet.hears(read.inbound));
+  await inlet.accept(isHeard ? await withFiles(around, read.inbound, read.files) : read.inbound, cursor);
   // A courtesy to whoever looks into the mailbox.
   void mailbox.markSeen(uid).catch((error: unknown) => {
     around.world.log("debug", "a mail could not be marked as read", { uid, why: sentenceOf(error) });

@@ -170,12 +170,12 @@ async function membersOf(api: MatrixApi, id: string, signal: AbortSignal): Promi
 
 /** Files are ours before the message is stored; one that cannot be had is told in words. */
 async function withFiles(
-  { api, around }: Following,
+  { api, around, inlet }: Following,
   inbound: Inbound,
   files: readonly Attachment[],
   signal: AbortSignal,
 ): Promise<Inbound> {
-  if (files.length === 0 || inbound.body.kind !== "text") return inbound;
+  if (files.length === 0 || inbound.body.kind !== "text" || !(await inlet.hears(inbound))) return inbound;
   const kept: FileRef[] = [];
   const words = [inbound.body.text].filter((one) => one !== "");
   for (const { mxc, name, mime, bytes } of files) {

@@ -67,9 +67,12 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
       updates.length === 1 && only !== undefined ? read(only, account, me) : readParts(partsOf(updates), account, me);
     if (found?.type === "idle") quietly("answering a button", answerPress(bot, found.press, ""));
     if (found?.type !== "parcel") return cursor === null ? undefined : inlet.moved(cursor());
-    const message = await withFiles(bot, around.blobs, found.parcel, signal);
+    const { parcel } = found;
+    // Whatever strangers send along is not for our disk.
+    const isWanted = parcel.files.length === 0 || (await inlet.hears(parcel.message));
+    const message = isWanted ? await withFiles(bot, around.blobs, parcel, signal) : parcel.message;
     signal.throwIfAborted();
-    thank(found.parcel, await inlet.accept(message, cursor?.() ?? null));
+    thank(parcel, await inlet.accept(message, cursor?.() ?? null));
   }
 
   /** After it is stored: what the person sees of it. */

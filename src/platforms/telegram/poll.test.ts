@@ -51,6 +51,7 @@ async function opened(t: TestContext, more: Partial<Inlet> = {}) {
       taken.push({ message, cursor });
       return "accepted";
     },
+    hears: async () => true,
     moved: async (cursor) => void (moved = cursor),
     up: () => void ups++,
     trouble: (why) => void troubles.push(why),

@@ -26,7 +26,13 @@ async function opened(t: TestContext, accept: Accept) {
   const { platform, routes } = telegram(settings, { world: realWorld(() => undefined), blobs });
   const up = Promise.withResolvers<void>();
   const stop = new AbortController();
-  const inlet = { accept, moved: async () => undefined, up: up.resolve, trouble: () => undefined };
+  const inlet = {
+    accept,
+    hears: async () => true,
+    moved: async () => undefined,
+    up: up.resolve,
+    trouble: () => undefined,
+  };
   const ended = platform.listen(inlet, null, stop.signal);
   t.after(async () => {
     stop.abort();

@@ -7,6 +7,5 @@ import type { Far } from "./index.ts";
 export function openDiscord(own: Exclude<Config["platforms"]["discord"], false>): Far {
   const { apiRoot, streaming } = own;
   const token = own.token.reveal().replace(/^Bot\s+/i, "");
-  const hearsAll = [own, ...Object.values(own.chats)].some(({ groups }) => groups === "all");
-  return (around) => ({ platform: discord({ token, apiRoot, streaming, hearsAll }, around) });
+  return (around) => ({ platform: discord({ token, apiRoot, streaming }, around) });
 }

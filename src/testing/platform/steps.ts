@@ -112,7 +112,8 @@ export async function nextLife(
 
 /** An inlet of which only storing matters, unless more is said. */
 export function inletOf(accept: Accept, more: Partial<Inlet> = {}): Inlet {
-  return { accept, moved: async () => undefined, up: () => undefined, trouble: () => undefined, ...more };
+  const nothing = () => undefined;
+  return { accept, hears: async () => true, moved: async () => undefined, up: nothing, trouble: nothing, ...more };
 }
 
 /** Lets everything happen that can happen without waiting for time. */

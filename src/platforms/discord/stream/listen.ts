@@ -13,7 +13,6 @@ import { type Reader, reader } from "./reader.ts";
 export type Listening = Surroundings & {
   readonly token: string;
   readonly account: string;
-  readonly hearsAll: boolean;
   readonly api: Api;
   readonly places: Places;
   /** Told of each connection that stands, and of none. */

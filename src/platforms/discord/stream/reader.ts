@@ -22,8 +22,6 @@ import type { Channel, Places } from "./places.ts";
 
 export type Reading = Surroundings & {
   readonly account: string;
-  /** Somewhere in a server everything is meant for us, not only what calls us. */
-  readonly hearsAll: boolean;
   readonly api: Api;
   readonly places: Places;
   readonly inlet: Inlet;
@@ -178,9 +176,9 @@ export function reader(reading: Reading, from: Cursor): Reader {
     if (isEdit && typeof given.edited_timestamp !== "string") return null;
     const scene = await sceneOf(given.channel_id, guild, given.mention_roles.length > 0);
     if (isBlanked(given, scene)) warnOnce();
-    const isMeant = reading.hearsAll || toInbound(given, scene, nothing).group?.called !== false;
-    // Whatever people show each other in a server is not kept by us.
-    const attached = isMeant ? await fetchAttached(given.attachments, reading.blobs, signal) : nothing;
+    // Whatever strangers send along, or people show each other in a server, is not kept by us.
+    const isWanted = given.attachments.length > 0 && (await inlet.hears(toInbound(given, scene, nothing)));
+    const attached = isWanted ? await fetchAttached(given.attachments, reading.blobs, signal) : nothing;
     return isEdit ? toEdited(given, scene, attached) : toInbound(given, scene, attached);
   }
 

@@ -54,7 +54,12 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
   async function store(heard: Heard): Promise<void> {
     const ours = heard.thread !== undefined && isOurs(place, threadName(heard.conversation, heard.thread));
     const { what } = heard;
-    const fetched = what.kind === "words" ? await fetchFiles(what.files, desk, signal) : { files: [], lost: [] };
+    const none = { files: [], lost: [] };
+    const isWanted =
+      what.kind === "words" &&
+      what.files.length > 0 &&
+      (await inlet.hears(toInbound(heard, desk.account, self, ours, { ...none, names: new Map() })));
+    const fetched = isWanted ? await fetchFiles(what.files, desk, signal) : none;
     const names = await desk.namesOf(peopleIn(heard), signal);
     const title = titles.get(heard.conversation);
     const more = { ...fetched, names, ...(title === undefined ? {} : { title }) };
