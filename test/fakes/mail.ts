@@ -35,7 +35,7 @@ export type MailServer = {
   readonly password: string;
   /** A person writes; resolves with the id of the mail when the server has taken it. */
   write(from: string, to: string, text: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** The mails in somebody's mailbox, in the order of their arrival. */
+  /** The mails in somebody's mailbox, in the order of their arrival, when nothing is on its way any more. */
   read(user: string): Promise<readonly Email[]>;
   /** How many mails with this id somebody's program has marked as read. */
   marked(user: string, id: string): Promise<number>;
@@ -74,7 +74,10 @@ export async function openMail(): Promise<MailServer> {
       transport.close();
       return sent.messageId;
     },
-    read: async (user) => (await mailsOf(join(mail, domain, user))).map(({ parsed }) => parsed),
+    async read(user) {
+      while (running.smtp?.exitCode === null && isOnItsWay(join(folder, "queue"))) await pause(10);
+      return (await mailsOf(join(mail, domain, user))).map(({ parsed }) => parsed);
+    },
     async marked(user, id) {
       const all = await mailsOf(join(mail, domain, user));
       return all.filter(({ parsed, isRead }) => isRead && parsed.messageId === id).length;
@@ -108,6 +111,16 @@ export async function openMail(): Promise<MailServer> {
   await self.start("imap");
   await self.start("smtp");
   return self;
+}
+
+/** Taken by the server, and not yet delivered. */
+function isOnItsWay(queue: string): boolean {
+  return ["maildrop", "incoming", "active"].some((name) => {
+    const place = join(queue, name);
+    return (
+      existsSync(place) && readdirSync(place, { recursive: true, withFileTypes: true }).some((one) => one.isFile())
+    );
+  });
 }
 
 /** Of a maildir, in the order of their arrival: names begin with its second and microsecond. */
