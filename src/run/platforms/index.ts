@@ -39,16 +39,12 @@ const far: readonly Loader[] = [
   ({ matrix }) => (matrix === false ? null : import("./matrix.ts").then(({ openMatrix }) => openMatrix(matrix))),
 ];
 
-export async function loadNear(config: Config): Promise<readonly Near[]> {
-  const { platforms } = await import("../../platforms/registry.ts");
-  const wanted = (["web", "terminal"] as const).filter((name) => config.platforms[name] !== false);
-  return Promise.all(
-    wanted.map(async (name): Promise<Near> => {
-      const { chat } = await platforms[name]();
-      const offline = config.agent.backend === "echo";
-      return (store, facts, blobs) => chat(name, store, { ...facts, offline }, blobs);
-    }),
-  );
+export async function loadNear({ platforms, agent }: Config): Promise<readonly Near[]> {
+  const wanted = (["web", "terminal"] as const).filter((name) => platforms[name] !== false);
+  if (wanted.length === 0) return [];
+  const { chat } = await import("../../platforms/chat/index.ts");
+  const offline = agent.backend === "echo";
+  return wanted.map((name) => (store, facts, blobs) => chat(name, store, { ...facts, offline }, blobs));
 }
 
 export function loadFar({ platforms }: Config): Promise<readonly Far[]> {
