@@ -190,7 +190,7 @@ const importRule: Rule = {
     ["src/cli/x.ts", 'import { a } from "../control/client.ts";'],
     ["src/platforms/chat/x.ts", 'import { a } from "./deep/y.ts"; import { Hono } from "hono/tiny";'],
     ["src/run.ts", 'import { a } from "./world.ts"; import { b } from "./engine/gateway.ts";'],
-    ["src/platforms/registry.ts", 'const a = () => import("./chat/index.ts");'],
+    ["src/agents/registry.ts", 'const a = () => import("./echo/index.ts");'],
   ],
 };
 
