@@ -70,6 +70,8 @@ const entries: readonly (readonly [Entry, string])[] = [
     { type: "asked", question: "q", text: "May I?", choices: ["approve", "deny"], kind: "approval" },
     "approval asked: May I? [approve | deny]",
   ],
+  [{ type: "heard", blob: "b", text: "two\nlines" }, "heard: two lines"],
+  [{ type: "heard", blob: "b", text: "", why: "too\nlarge" }, "heard: nothing: too large"],
   [{ type: "answered", question: "q", choice: "a" }, "was answered: a"],
   [{ type: "answered", question: "q", choice: "a", by: "owner" }, "was answered: a (by owner)"],
   [{ type: "answered", question: "q", choice: null }, "was answered: nobody answered in time"],

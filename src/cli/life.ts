@@ -33,6 +33,8 @@ export function describeEntry(entry: Entry): Described {
           entry.usage,
         ),
       };
+    case "heard":
+      return { what: "heard", detail: entry.why === undefined ? short(entry.text) : `nothing: ${oneLine(entry.why)}` };
     case "answered":
       return {
         what: "was answered",

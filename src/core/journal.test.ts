@@ -47,6 +47,7 @@ const callAsked = (id: string, question: string, more: Partial<CallAsked> = {}):
 });
 const joined: Entry = { type: "joined", message: anInbound("and another thing") };
 const resumed: Entry = { type: "resumed", attempt: 2 };
+const heard: Entry = { type: "heard", blob: "b", text: "words" };
 const compacted: Entry = { type: "compacted", summary: "so far", entries: 1, upTo: 3 };
 
 type NextCase = {
@@ -367,6 +368,13 @@ table(
       gives: goesOn("3", "pure", callAsked("3", "q1"), yes),
     },
     { name: "a summary is no step of its own", journal: [said("thinking"), compacted], gives: { type: "step" } },
+    { name: "what was heard is no step of its own", journal: [heard], gives: { type: "step" } },
+    { name: "heard behind a step, after it joined", journal: [said("thinking"), heard], gives: { type: "step" } },
+    {
+      name: "heard in the middle of calls: the rest of them is still made",
+      journal: [said("", [call("1", "keyed")]), begun("1", "keyed"), resumed, heard],
+      gives: { type: "call", calls: [{ call: call("1", "keyed"), mode: "again" }] },
+    },
     { name: "a summary before anything was said → step", journal: [compacted], gives: { type: "step" } },
     {
       name: "joined while it waits → wait",
@@ -452,6 +460,7 @@ table(
     { name: "a recovered unknown is none", journal: [resumed, unknown("1")], gives: false },
     { name: "a joined message is none", journal: [resumed, joined], gives: false },
     { name: "a summary is one", journal: [resumed, compacted], gives: true },
+    { name: "a voice message that was heard is one", journal: [resumed, heard], gives: true },
     { name: "a call that asks is none", journal: [resumed, callAsked("1", "q1")], gives: false },
     {
       name: "an answer is a new start",
@@ -578,6 +587,7 @@ table(
     { name: "a step that makes a call", journal: [said("", [call("1", "once")]), begun("1", "once")], gives: false },
     { name: "a call's result", journal: [ended("1")], gives: true },
     { name: "a result nobody knows", journal: [unknown("1")], gives: false },
+    { name: "a voice message", journal: [heard], gives: true },
     { name: "only a new start", journal: [again], gives: false },
   ],
   ({ journal, gives }) => assert.equal(isClear(journal), gives),

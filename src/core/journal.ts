@@ -85,9 +85,13 @@ export type Compacted = {
   readonly usage?: Usage;
 };
 
+/** What a voice message says, or why nobody could write it down; either way it is not asked for again. */
+export type Heard = { readonly type: "heard"; readonly blob: string; readonly text: string; readonly why?: string };
+
 export type Entry =
   | Said
   | Compacted
+  | Heard
   | CallAsked
   | { readonly type: "tool-begun"; readonly call: string; readonly effect: ToolEffect }
   | { readonly type: "tool-ended"; readonly call: string; readonly result: ToolResult }
@@ -213,6 +217,7 @@ export function madeProgress(journal: readonly Entry[]): boolean {
     (entry) =>
       entry.type === "said" ||
       entry.type === "compacted" ||
+      entry.type === "heard" ||
       (entry.type === "tool-ended" && entry.result.type !== "unknown"),
   );
 }
@@ -223,6 +228,7 @@ export function isClear(entries: readonly Entry[]): boolean {
     (entry) =>
       (entry.type === "said" && entry.calls.length === 0) ||
       entry.type === "compacted" ||
+      entry.type === "heard" ||
       (entry.type === "tool-ended" && entry.result.type !== "unknown"),
   );
 }

@@ -201,6 +201,11 @@ table(
       gives: /\]$/,
     },
     { name: "S89 resumed without a mark, after a tool", journal: [said, ended, again()], gives: /tool result/ },
+    {
+      name: "the same, and a voice message came and was heard since",
+      journal: [said, ended, again(), joined, { type: "heard", blob: "b", text: "x" } as const],
+      gives: /tool result/,
+    },
     { name: "S90 resumed without a mark, with nothing to look at", journal: [again(), joined], gives: null },
   ],
   ({ journal, gives }) => {

@@ -99,6 +99,8 @@ export function noteFor(journal: readonly Entry[]): string | null {
 }
 
 function tailOf(journal: readonly Entry[]): Tail {
-  const last = journal.findLast((entry) => entry.type !== "resumed" && entry.type !== "joined");
+  const last = journal.findLast(
+    (entry) => entry.type !== "resumed" && entry.type !== "joined" && entry.type !== "heard",
+  );
   return last?.type === "tool-ended" ? "tool-result" : "other";
 }

@@ -2,7 +2,7 @@
 // step before the next one begins, so an agent keeps nothing that matters between two calls.
 
 import type { Instant, SessionId, TurnId } from "../core/ids.ts";
-import type { Asked, Compacted, Entry, Said } from "../core/journal.ts";
+import type { Asked, Compacted, Entry, Heard, Said } from "../core/journal.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
 import type { Tool } from "./tool.ts";
@@ -14,6 +14,8 @@ export type Step =
   | (Omit<Asked, "question"> & { readonly until: Instant })
   /** Its memory was full; the summary is stored, and the agent is asked again. */
   | Compacted
+  /** A voice message became words; they are stored, and the agent is asked again. */
+  | Heard
   /** `afterMs`: not sooner than that. `why` is told to the user, so it says what to do. */
   | { readonly type: "failed"; readonly retry: "later" | "never"; readonly afterMs?: number; readonly why: string };
 

@@ -84,6 +84,7 @@ function toEntry(step: Step, n: number): Entry {
       return { ...asked, question: `q${n}` };
     }
     case "compacted":
+    case "heard":
       return step;
     case "failed":
       throw new Error(`the agent failed: ${step.why}`);

@@ -23,6 +23,12 @@ export type Price = {
   readonly cached?: number | undefined;
 };
 
+/** Who writes down what is said in voice messages. */
+export type Speech = Access & {
+  /** As provider/name. */
+  readonly model: string;
+};
+
 export type ModelOptions = {
   /** As provider/name; the name may have slashes of its own. */
   readonly model: string;
@@ -39,6 +45,8 @@ export type ModelOptions = {
   readonly maxOutputTokens?: number | undefined;
   /** Whether images reach the model, where the table of models does not know it or is wrong. */
   readonly vision?: boolean | undefined;
+  /** Without it the model is told that it cannot hear. */
+  readonly speech?: Speech | undefined;
   /** By provider/model. */
   readonly prices: Readonly<Record<string, Price>>;
   /** Asked before each step: servers of tools come and go. */

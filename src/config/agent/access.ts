@@ -23,8 +23,25 @@ export function accessTo(agent: Agent, name: ProviderName) {
   };
 }
 
+/**
+ * The way to the model that writes voice messages down. Where it has an address of its own, nothing is sent there that
+ * was meant for the provider's: its key is its own too.
+ */
+export function accessToSpeech(agent: Agent) {
+  const { speech } = agent;
+  if (speech === undefined) return undefined;
+  const { model, baseUrl, apiKey } = speech;
+  const keys = apiKey?.map((key) => key.reveal());
+  if (baseUrl !== undefined) return { model, keys: keys ?? [], baseUrl, headers: undefined };
+  const usual = accessTo(agent, providerOf(model));
+  return { model, ...usual, keys: keys ?? usual.keys };
+}
+
 export function checkAgent(agent: Agent, report: Report): void {
-  if (agent.backend === "model") checkModels(agent, report);
+  if (agent.backend === "model") {
+    checkModels(agent, report);
+    checkSpeech(agent, report);
+  }
   if (agent.backend === "acp" && agent.acp === undefined)
     report(["agent", "acp"], "is missing", "add it, as in acp: { command: [opencode, acp] }");
   if (agent.instructions !== undefined && agent.instructionsFile !== undefined)
@@ -62,6 +79,26 @@ function checkModels(agent: Agent, report: Report): void {
     else continue;
     told.add(name);
   }
+}
+
+function checkSpeech(agent: Agent, report: Report): void {
+  const speech = accessToSpeech(agent);
+  if (speech === undefined || speech.baseUrl !== undefined) return;
+  const path = ["agent", "speech", "model"];
+  const name = providerOf(speech.model);
+  const { needsKey, needsAddress, variables } = providers[name];
+  if (needsAddress)
+    report(
+      path,
+      `is a model of ${name}, which needs an address`,
+      "add agent.speech.baseUrl, as http://127.0.0.1:8080/v1",
+    );
+  else if (needsKey && speech.keys.length === 0)
+    report(
+      path,
+      `is a model of ${name}, which needs a key, and there is none`,
+      `set ${variables.join(" or ")} in the environment or in .env, or agent.speech.apiKey`,
+    );
 }
 
 function checkServer(name: string, server: Agent["mcp"][string], report: Report): void {

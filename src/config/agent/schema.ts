@@ -13,6 +13,21 @@ export const modelName = v.pipe(
   ),
 );
 
+/** Only these speak the protocol of transcriptions. */
+export const speechProviders = ["openai", "openai-compatible"] as const;
+
+const speech = group({
+  model: v.pipe(
+    v.string("must be text"),
+    v.regex(
+      new RegExp(`^(${speechProviders.join("|")})/\\S+$`),
+      "must be openai/whisper-1 or another of openai, or openai-compatible/name",
+    ),
+  ),
+  baseUrl: v.exactOptional(address),
+  apiKey: v.exactOptional(secrets),
+});
+
 const provider = v.exactOptional(
   group({
     apiKey: v.exactOptional(secrets),
@@ -75,6 +90,7 @@ export const agent = v.pipe(
     contextTokens: v.exactOptional(whole(1_000, 100_000_000)),
     maxOutputTokens: v.exactOptional(whole(1, 10_000_000)),
     vision: v.exactOptional(flag),
+    speech: v.exactOptional(speech),
     prices: v.optional(
       v.record(
         modelName,

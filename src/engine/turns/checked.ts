@@ -32,6 +32,10 @@ function whatIsWrong(step: Step): string | null {
     const isWhole = typeof step.summary === "string" && Number.isSafeInteger(step.upTo);
     return isWhole && Number.isSafeInteger(step.entries) ? null : "its summary is not complete";
   }
+  if (step.type === "heard") {
+    const { blob, text, why = "" } = step;
+    return [blob, text, why].every((one) => typeof one === "string") ? null : "what it heard is not complete";
+  }
   if (step.type !== "said" && step.type !== "asked") return "it is of no known kind";
   if (typeof step.text !== "string") return "it has no text";
   if (step.type === "asked") {

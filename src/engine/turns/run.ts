@@ -5,8 +5,9 @@
 import { questionId } from "../../core/asked/late.ts";
 import type { Change } from "../../core/change.ts";
 import { unreachable } from "../../core/ids.ts";
-import type { Compacted, Entry, Said } from "../../core/journal.ts";
+import type { Compacted, Entry, Heard, Said } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
+import { spokenIn } from "../../core/running/spoken.ts";
 import { type Failure, type Row, type Trouble, decideRetry, troubleText } from "../../core/running/patience.ts";
 import type { Session } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
@@ -107,7 +108,7 @@ function turnRun(
   function afterWishes(changes: readonly Change[]): void {
     if (changes.length === 0) return;
     timers.poke();
-    outlet.poke(session.id);
+    outlet.poke(session.id, session.address);
   }
 
   /** Somebody has ended the turn: its journal still tells what became of the calls that were open. */
@@ -151,6 +152,8 @@ function turnRun(
       }
       case "compacted":
         return compact(step);
+      case "heard":
+        return hear(step);
       case "said":
         return goOn(step);
       default:
@@ -174,6 +177,16 @@ function turnRun(
     const { upTo, summary: text } = step;
     const summary: Change = { put: "summary", session: session.id, upTo, text, at: world.now() };
     await record([step], [summary, ...cost]);
+    return true;
+  }
+
+  /** Its words stand in the transcript from then on, so that later turns and searches have them too. */
+  async function hear(step: Heard): Promise<boolean> {
+    const said = spokenIn(running.turn.input, [...journal, step], step.blob);
+    await record(
+      [step],
+      said.map((one): Change => ({ put: "wording", session: session.id, ...one })),
+    );
     return true;
   }
 

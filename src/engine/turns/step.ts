@@ -75,6 +75,8 @@ function hidden(step: Given, hide: Hide): Given {
       return { ...step, why: hide(step.why) };
     case "compacted":
       return { ...step, summary: hide(step.summary) };
+    case "heard":
+      return { ...step, text: hide(step.text), ...(step.why === undefined ? {} : { why: hide(step.why) }) };
     case "asked":
       return {
         ...step,

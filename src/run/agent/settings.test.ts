@@ -36,6 +36,13 @@ agent:
   });
 });
 
+test("who writes voice messages down goes to the backend; nobody, where nobody was chosen", async () => {
+  const { agent } = await load("agent: { model: openai/x, apiKey: one-key, speech: { model: openai/whisper-1 } }");
+  const { speech } = modelSettings(agent);
+  assert.deepEqual(speech, { model: "openai/whisper-1", keys: ["one-key"], baseUrl: undefined, headers: undefined });
+  assert.equal(modelSettings((await load("agent: { model: ollama/x }")).agent).speech, undefined);
+});
+
 test("a budget is counted in millionths of a dollar, and what is not said is no limit", async () => {
   const { agent } = await load("agent: { budget: { turnDollars: 0.5, dayTokens: 7 } }");
   assert.deepEqual(budgetOf(agent), { turn: { tokens: null, cost: 500_000 }, day: { tokens: 7, cost: null } });

@@ -3,7 +3,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { AcpOptions } from "../../agents/acp/options.ts";
 import type { ModelOptions, ProviderName } from "../../agents/model/options.ts";
-import { accessTo } from "../../config/agent/access.ts";
+import { accessTo, accessToSpeech } from "../../config/agent/access.ts";
 import { providerNames } from "../../config/agent/providers.ts";
 import type { Paths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
@@ -40,6 +40,7 @@ export type ModelSettings = Pick<
   | "contextTokens"
   | "maxOutputTokens"
   | "vision"
+  | "speech"
   | "prices"
 >;
 
@@ -53,7 +54,8 @@ export function modelSettings(agent: Settings): ModelSettings {
   });
   const { model = "", fallback, instructions = "", maxSteps, contextTokens, maxOutputTokens, vision, prices } = agent;
   const providers = Object.fromEntries(used);
-  return { model, fallback, providers, instructions, maxSteps, contextTokens, maxOutputTokens, vision, prices };
+  const limits = { maxSteps, contextTokens, maxOutputTokens };
+  return { model, fallback, providers, instructions, ...limits, vision, speech: accessToSpeech(agent), prices };
 }
 
 export function mcpServers({ mcp }: Settings, paths: Paths): Readonly<Record<string, McpServer>> {

@@ -9,7 +9,8 @@
 // A script is a function from a request to a plan (plan.ts): an answer `{ text, thinking, calls, usage, finish }`, streamed
 // in frames of `grain` characters, one every `everyMs`, with a fault `break: { at: frame, how }` (disconnect, end, hang,
 // malformed, error); or a refusal `{ status, body, headers }`, for example 429 with retry-after or a proxy's HTML page; or
-// `{ dead: "hang" | "reset" }`. `keys` in the options lets only these keys in, `models` is what GET /models lists.
+// `{ dead: "hang" | "reset" }`. `keys` in the options lets only these keys in, `models` is what GET /models lists, `ears`
+// understands what is sent to /audio/transcriptions (speech.ts); `fake.recordings` is what was.
 // As a process: `node test/fakes/models/serve.ts <scenario | module that exports script> [port]` prints {"url":…};
 // GET /__requests gives { count, requests }. The scenario `follow` makes the tool calls that the user's message lists.
 
@@ -17,4 +18,5 @@ export { anthropicError } from "./anthropic.ts";
 export { openaiError } from "./openai.ts";
 export type { Answer, Asked, Call, Plan, Script, Seen } from "./plan.ts";
 export { follow, scenarios } from "./scenarios.ts";
+export type { Ears, Recording } from "./speech.ts";
 export { type FakeModels, type FakeOptions, fakeModels } from "./server.ts";

@@ -13,7 +13,8 @@ import {
 } from "./anthropic.ts";
 import { googleFrames, googleSeen } from "./google.ts";
 import { openaiError, openaiErrorFrame, openaiFault, openaiFrames, openaiModels, openaiSeen } from "./openai.ts";
-import type { Answer, Asked, Frame, Plan, Protocol, Script, Seen } from "./plan.ts";
+import type { Answer, Asked, Frame, Plan, Protocol, Refusal, Script, Seen } from "./plan.ts";
+import { type Ears, type Recording, readRecording } from "./speech.ts";
 
 export type FakeModels = {
   /** As `http://127.0.0.1:1234`. */
@@ -21,6 +22,8 @@ export type FakeModels = {
   /** For the settings of a provider: with the path its packages expect. */
   readonly baseUrl: (protocol: Protocol) => string;
   readonly requests: readonly Asked[];
+  /** What was to be transcribed. */
+  readonly recordings: readonly Recording[];
   /** Resolves when so many have been asked. */
   readonly asked: (count: number) => Promise<void>;
   /** How many connections were closed by the other side before their answer was whole. */
@@ -34,6 +37,8 @@ export type FakeOptions = {
   /** Keys that are let in; any if absent. */
   readonly keys?: readonly string[];
   readonly port?: number;
+  /** Understands what is spoken; without it there are no transcriptions here. */
+  readonly ears?: Ears;
 };
 
 type Face = {
@@ -79,6 +84,7 @@ const faces: Readonly<Record<Protocol, Face>> = {
 
 export async function fakeModels(script: Script, options: FakeOptions = {}): Promise<FakeModels> {
   const requests: Asked[] = [];
+  const recordings: Recording[] = [];
   const waiting: { count: number; go: () => void }[] = [];
   let left = 0;
   const server = createServer((request, response) => {
@@ -101,6 +107,13 @@ export async function fakeModels(script: Script, options: FakeOptions = {}): Pro
     const key = keyOf(request);
     if (options.keys !== undefined && (key === null || !options.keys.includes(key))) {
       return send(response, 401, face.refuse(401, "Incorrect API key provided."));
+    }
+    if (path.endsWith("/audio/transcriptions") && options.ears !== undefined) {
+      const recording = await readRecording(request, key, recordings.length + 1);
+      if (!("nth" in recording)) return refuse(recording, response);
+      recordings.push(recording);
+      const heard = await options.ears(recording);
+      return typeof heard === "string" ? send(response, 200, { text: heard }) : refuse(heard, response);
     }
     if (request.method === "GET") return send(response, 200, face.list(options.models ?? ["fake-model"]));
     const body = JSON.parse(await textOf(request)) as Record<string, unknown>;
@@ -126,6 +139,7 @@ export async function fakeModels(script: Script, options: FakeOptions = {}): Pro
     url,
     baseUrl: (protocol) => (protocol === "google" ? `${url}/v1beta` : `${url}/v1`),
     requests,
+    recordings,
     asked: (count) =>
       requests.length >= count
         ? Promise.resolve()
@@ -138,11 +152,7 @@ export async function fakeModels(script: Script, options: FakeOptions = {}): Pro
 }
 
 async function play(plan: Plan, asked: Asked, face: Face, response: ServerResponse): Promise<void> {
-  if ("dead" in plan) {
-    if (plan.dead === "reset") response.destroy();
-    return;
-  }
-  if ("status" in plan) return send(response, plan.status, plan.body, plan.headers);
+  if ("dead" in plan || "status" in plan) return refuse(plan, response);
   // As the services count: about four characters to a token.
   const usage = plan.usage ?? { input: Math.ceil(JSON.stringify(asked.body).length / 4), output: 10 };
   const frames = face.frames({ ...plan, usage }, asked.seen.model, asked.nth);
@@ -162,6 +172,11 @@ async function play(plan: Plan, asked: Asked, face: Face, response: ServerRespon
     response.write(frame);
   }
   response.end();
+}
+
+function refuse(plan: Refusal, response: ServerResponse): void {
+  if ("status" in plan) return send(response, plan.status, plan.body, plan.headers);
+  if (plan.dead === "reset") response.destroy();
 }
 
 /** What was written has left before the line is cut: the other side has seen half an answer. */

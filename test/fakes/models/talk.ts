@@ -56,6 +56,7 @@ export function talk(agentFor: () => Agent, stepsMax = 200): Talk {
           summaries.push({ upTo: step.upTo, text: step.summary });
           continue;
         }
+        if (step.type === "heard") continue;
         for (const { call, tool, input: given } of step.calls) {
           const found = agent.tools.find(({ name }) => name === tool);
           const result: ToolResult =

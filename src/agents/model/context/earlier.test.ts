@@ -49,7 +49,14 @@ describe("the turns before", () => {
   });
 });
 
-const scene = (): Scene => ({ model: "x/y", resultMax: 1_000, keptAt: () => null, files: () => [], ids: new Set() });
+const scene = (): Scene => ({
+  model: "x/y",
+  resultMax: 1_000,
+  keptAt: () => null,
+  files: () => [],
+  hears: false,
+  ids: new Set(),
+});
 const journal = (output: string, more: readonly Entry[] = []): readonly Entry[] => [
   { type: "said", text: "", calls: [{ call: "a", tool: "look", input: {} }], final: false },
   ...more,

@@ -32,7 +32,10 @@ export type Layout = {
   readonly ratio: number;
 };
 
-export type LayoutOptions = Pick<ModelOptions, "instructions" | "facts" | "contextTokens" | "vision" | "model"> & {
+export type LayoutOptions = Pick<
+  ModelOptions,
+  "instructions" | "facts" | "contextTokens" | "vision" | "model" | "speech"
+> & {
   readonly blobs: Pick<Blobs, "path"> | null;
 };
 
@@ -54,6 +57,7 @@ export function layOut(
     resultMax: Math.min(resultMax, Math.floor(abilities.window / 2)),
     keptAt: (text) => gathered.kept.get(text) ?? null,
     files: (file) => fileParts(file, abilities, gathered.contents, (blob) => blobs?.path(blob) ?? null),
+    hears: options.speech !== undefined && blobs !== null,
     ids: new Set(),
   };
   const { instructions, facts } = options;
@@ -68,7 +72,11 @@ export function layOut(
   const lead = gathered.summary === null ? [] : [summaryMessage(gathered.summary.text, scene)];
   const pieces = earlierPieces(gathered.groups, gathered.journals, Math.floor(abilities.window * earlierShare), scene);
   const earlier = gathered.gap ? behindGap(pieces, scene) : pieces;
-  const input = inboundMessage({ ...job.input, sentAt: gathered.cameAt as typeof job.input.sentAt }, scene);
+  const input = inboundMessage(
+    { ...job.input, sentAt: gathered.cameAt as typeof job.input.sentAt },
+    job.journal,
+    scene,
+  );
   const steps = journalPieces(job.journal, gathered.summary?.entries ?? 0, noteAlone(job), scene).map((piece) => ({
     ...piece,
     tokens: promptTokens(piece.messages),

@@ -6,7 +6,15 @@ import { dice } from "../../../testing/dice.ts";
 import { type Message, type Scene, inboundMessage, joinedUp, journalPieces } from "./turn.ts";
 
 function scene(more: Partial<Scene> = {}): Scene {
-  return { model: "openai/x", resultMax: 1_000, keptAt: () => null, files: () => [], ids: new Set(), ...more };
+  return {
+    model: "openai/x",
+    resultMax: 1_000,
+    keptAt: () => null,
+    files: () => [],
+    hears: false,
+    ids: new Set(),
+    ...more,
+  };
 }
 const said = (text: string, calls: readonly string[] = [], more: Partial<Said> = {}): Entry => ({
   type: "said",
@@ -38,7 +46,7 @@ function brief(messages: readonly Message[]): readonly string[] {
 function rendered(journal: readonly Entry[], from = 0, note: string | null = null, more: Partial<Scene> = {}) {
   const at = scene(more);
   const pieces = journalPieces(journal, from, note, at);
-  return brief(joinedUp([inboundMessage(anInbound("hi"), at), ...pieces.flatMap(({ messages }) => messages)]));
+  return brief(joinedUp([inboundMessage(anInbound("hi"), [], at), ...pieces.flatMap(({ messages }) => messages)]));
 }
 
 const notDone = "This failed: it was broken off before anything came of it; it may be done again if it is still wanted";
@@ -262,7 +270,7 @@ describe("a journal as a request", () => {
   }
 
   test("an empty message and one of files alone say so", () => {
-    assert.match(brief([inboundMessage(anInbound(" "), scene())])[0] ?? "", /an empty message/);
+    assert.match(brief([inboundMessage(anInbound(" "), [], scene())])[0] ?? "", /an empty message/);
   });
 });
 
@@ -320,7 +328,7 @@ test("whatever a journal looks like, the request is one that providers take", ()
     });
     const at = scene();
     const pieces = journalPieces(journal, roll(journal.length + 1), roll(2) === 0 ? null : "[note]", at);
-    const messages = joinedUp([inboundMessage(anInbound("hi"), at), ...pieces.flatMap((piece) => piece.messages)]);
+    const messages = joinedUp([inboundMessage(anInbound("hi"), [], at), ...pieces.flatMap((piece) => piece.messages)]);
     assert.deepEqual(faultsOf(messages), [], `seed ${seed}: ${JSON.stringify(journal)}`);
   }
 });

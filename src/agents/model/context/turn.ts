@@ -3,8 +3,9 @@
 
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { shortTime } from "../../../core/ids.ts";
-import type { CallAsked, Entry, Said, ToolCall, ToolResult } from "../../../core/journal.ts";
+import type { CallAsked, Entry, Heard, Said, ToolCall, ToolResult } from "../../../core/journal.ts";
 import { type FileRef, type Inbound, textOf } from "../../../core/message.ts";
+import { hearingsIn, transcribed, voicesOf } from "../../../core/running/spoken.ts";
 import { readData } from "../step/data.ts";
 import { type FilePart, picturesOf } from "./files.ts";
 import { type KeptAt, resultText } from "./results.ts";
@@ -27,6 +28,8 @@ export type Scene = {
   readonly resultMax: number;
   readonly keptAt: KeptAt;
   readonly files: (file: FileRef) => readonly FilePart[];
+  /** Whether anybody writes voice messages down. */
+  readonly hears: boolean;
   /** Ids of calls that are already in the request; some models use the same ones again. */
   readonly ids: Set<string>;
 };
@@ -40,11 +43,26 @@ export function userMessage(text: string, at: number | null, files: readonly Fil
   return { role: "user", content: parts };
 }
 
-export function inboundMessage({ body, sentAt }: Inbound, scene: Scene): Message {
+/** `journal`: what was heard in its turn. */
+export function inboundMessage(message: Inbound, journal: readonly Entry[], scene: Scene): Message {
+  const { body, sentAt } = message;
   const files = body.kind === "text" ? body.files : [];
-  const text =
+  const typed =
     body.kind === "timer" ? `(A reminder that is due now, not a message of the user:) ${body.text}` : textOf(body);
+  const heard = hearingsIn(journal);
+  const spoken = voicesOf(message).map(({ blob }) => voiceText(heard.get(blob), scene.hears));
+  const text = [typed, ...spoken].filter((part) => part.trim() !== "").join("\n\n");
   return userMessage(text, sentAt, files, scene);
+}
+
+function voiceText(heard: Heard | undefined, hears: boolean): string {
+  const [words] = transcribed(heard);
+  if (words !== undefined) return words;
+  if (heard?.why !== undefined)
+    return `[A voice message came that could not be transcribed (${heard.why}). Tell the user so.]`;
+  return hears
+    ? "[A voice message that was not transcribed.]"
+    : "[A voice message came that you cannot hear, because no speech model is set (agent.speech). Tell the user so.]";
 }
 
 /** The entries from a number on, a piece for each step. `note` stands where the last interruption was. */
@@ -64,6 +82,7 @@ export function journalPieces(
     const messages = stepMessages(
       journal.slice(begin, end),
       note !== null && resumedAt >= begin && resumedAt < end ? note : null,
+      journal,
       scene,
     );
     return messages.length === 0 ? [] : [{ messages, entries: end }];
@@ -74,7 +93,12 @@ export function journalPieces(
 }
 
 /** One step and all that came until the next. */
-function stepMessages(entries: readonly Entry[], note: string | null, scene: Scene): readonly Message[] {
+function stepMessages(
+  entries: readonly Entry[],
+  note: string | null,
+  journal: readonly Entry[],
+  scene: Scene,
+): readonly Message[] {
   const [first] = entries;
   const messages: Message[] = [];
   if (first?.type === "said") messages.push(...saidMessages(first, entries, scene));
@@ -85,7 +109,7 @@ function stepMessages(entries: readonly Entry[], note: string | null, scene: Sce
   }
   const lastResumed = entries.findLastIndex((entry) => entry.type === "resumed");
   for (const [at, entry] of entries.entries()) {
-    if (entry.type === "joined") messages.push(inboundMessage(entry.message, scene));
+    if (entry.type === "joined") messages.push(inboundMessage(entry.message, journal, scene));
     if (entry.type === "answered" && entry.question === question?.question) {
       messages.push(userMessage(entry.choice ?? "(no answer came in time)", null, [], scene));
     }

@@ -218,7 +218,7 @@ function failure(kind: FailureKind, facts: ErrorFacts, where: Where): Failure {
 }
 
 /** Providers like to say part of the key that was wrong. */
-function withoutKeys(text: string): string {
+export function withoutKeys(text: string): string {
   return text.replace(/\b(?:sk|pk|rk|key|AIza)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}/g, "(key)");
 }
 

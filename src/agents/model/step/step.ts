@@ -1,6 +1,8 @@
 // One step of the model backend: everything on record is read, laid out as a request, and one model is asked once. Before
-// that come the ends: a circle, a full window, the last of the steps a turn may have.
+// that come voice messages that nobody has written down yet, each in a step of its own, and the ends: a circle, a full
+// window, the last of the steps a turn may have.
 
+import { unheardIn } from "../../../core/running/spoken.ts";
 import type { AgentJob, Step } from "../../../ports/agent.ts";
 import { compact, planFor } from "../compact/compact.ts";
 import { brimShare, fullShare } from "../compact/plan.ts";
@@ -11,6 +13,7 @@ import { outcome } from "../errors/last.ts";
 import { tooLongFor } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
 import { abilitiesOf, answerTokens } from "../providers/abilities.ts";
+import { hear } from "../speech/hear.ts";
 import { type Caller, type RequestFor, askChain, chainOf } from "./chain.ts";
 import { restingKeys } from "./keys.ts";
 import { circleIn } from "./loops.ts";
@@ -34,11 +37,15 @@ async function step(
   signal: AbortSignal,
 ): Promise<Step> {
   const { options } = caller;
+  const { speech, blobs } = options;
+  const voice = speech === undefined || blobs === null ? null : unheardIn(job.input, job.journal);
+  if (speech !== undefined && blobs !== null && voice !== null)
+    return hear({ ...options, speech }, blobs, voice, job, signal);
   const circle = circleIn(job.journal);
   if (circle.type === "stop") return { type: "failed", retry: "never", why: circle.why };
   const models = chainOf(options, job.model);
   const [first = options.model] = models;
-  const gathered = await gather(job, bestAbilities(models, options), keep, options.blobs);
+  const gathered = await gather(job, bestAbilities(models, options), keep, blobs);
   signal.throwIfAborted();
   const layouts = new Map<string, Layout>();
   const layoutFor = (model: string): Layout => {
