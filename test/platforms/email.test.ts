@@ -176,20 +176,20 @@ async function openPlatform(opening: Promise<MailServer>, password?: string): Pr
   const kept: (typeof last)[] = [];
   const write = ({ id, text, thread } = last) =>
     mail.write("ann@fake.test", bot, text, { messageId: id, references: thread });
-  const receipt = async (marks: number): Promise<Receipt> => {
+  const receipt = async ({ id }: { readonly id: string }, marks: number): Promise<Receipt> => {
     for (let away = 0; away < 40; away = listeners > 0 && !isDown ? 0 : away + 1) {
-      if (refused.delete(last.id)) return "refused";
-      if ((await mail.marked("bot", last.id)) >= marks) return "acknowledged";
+      if (refused.delete(id)) return "refused";
+      if ((await mail.marked("bot", id)) >= marks) return "acknowledged";
       await pause(25);
     }
     return "refused";
   };
   const say = async (text: string, thread = root): Promise<Receipt> => {
-    last = { id: `<${around.world.id()}@fake.test>`, text, thread };
+    const said = (last = { id: `<${around.world.id()}@fake.test>`, text, thread });
     // To a server that is down nobody can write: it is the sender's own server that keeps the mail meanwhile.
-    if (isDown) kept.push({ ...last });
-    else await write();
-    return receipt(1);
+    if (isDown) kept.push(said);
+    else await write(said);
+    return receipt(said, 1);
   };
   const textsIn = async (thread: string) =>
     (await mail.read("ann"))
@@ -216,7 +216,7 @@ async function openPlatform(opening: Promise<MailServer>, password?: string): Pr
     async redeliver() {
       const marks = await mail.marked("bot", last.id);
       if (marks > 0) await write();
-      return receipt(marks + 1);
+      return receipt(last, marks + 1);
     },
     stored: async () => undefined,
     seen: () => textsIn(root),
