@@ -174,8 +174,13 @@ async function openPlatform(opening: Promise<MailServer>, password?: string): Pr
     },
   });
   const kept: (typeof last)[] = [];
+  // One after another, as one person writes; two at once may overtake each other on the way.
+  let writing: Promise<unknown> = Promise.resolve();
   const write = ({ id, text, thread } = last) =>
-    mail.write("ann@fake.test", bot, text, { messageId: id, references: thread });
+    (writing = writing.then(async () => {
+      await mail.write("ann@fake.test", bot, text, { messageId: id, references: thread });
+      await mail.read("bot");
+    }));
   const receipt = async ({ id }: { readonly id: string }, marks: number): Promise<Receipt> => {
     for (let away = 0; away < 40; away = listeners > 0 && !isDown ? 0 : away + 1) {
       if (refused.delete(id)) return "refused";
