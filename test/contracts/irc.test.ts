@@ -27,6 +27,7 @@ async function openIrc(): Promise<OpenedPlatform & { readonly server: FakeIrc }>
     sasl: null,
     channels: ["#talk"],
     lineEveryMs: 0,
+    askAccounts: false,
   };
   const around = { world: realWorld(() => undefined), blobs: blobs as never };
   let receipt = Promise.withResolvers<Receipt>();

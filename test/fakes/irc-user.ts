@@ -44,6 +44,7 @@ export async function ircUser(port: number, nick: string, channels: readonly str
     if (command === "PING") raw(`PONG :${text || middle}`);
     if (command === "PONG") pongs.get(text || (words[1] ?? ""))?.();
     if (command === "401") missed++;
+    if (command === "NICK") for (const names of present.values()) if (names.delete(from)) names.add(text || middle);
     if (command === "001") welcome.resolve();
     if (command === "PRIVMSG" || command === "NOTICE") heard.push({ from, to: words[0] ?? "", text });
     if (command === "JOIN") inChannel(text || (words[0] ?? "")).add(from);

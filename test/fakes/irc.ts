@@ -53,6 +53,8 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
         return send(socket, `:fake PONG fake :${trailing}`);
       case "CHATHISTORY":
         return tell(socket, rest);
+      case "QUIT":
+        return void socket.end("ERROR :Closing link\r\n");
       case "PRIVMSG":
         return hear(socket, rest[0] ?? "", trailing);
     }

@@ -23,7 +23,9 @@ export const irc = orOff({
   password: v.exactOptional(secretText),
   sasl: v.exactOptional(group({ account: word, password: secretText })),
   channels: v.optional(v.array(channel, "must be a list of channels"), []),
-  /** A few lines may be said at once, then one in each such time. */
-  lineEveryMs: v.optional(whole(0, 60_000), 1_500),
+  /** A few lines may be said at once, then one in each such time; an answer's part has to be said within a minute. */
+  lineEveryMs: v.optional(whole(0, 3_000), 1_500),
+  /** Where the server does not tell accounts by itself. */
+  askAccounts: v.optional(flag, false),
   inDoubt,
 });

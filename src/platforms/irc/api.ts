@@ -1,7 +1,7 @@
 // The connection: a socket with or without TLS, lines in and out. Whoever reads it sees its end as an error.
 
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { type Socket, isIP } from "node:net";
 import { sentenceOf } from "../../core/fault.ts";
 import type { IrcSettings } from "./index.ts";
 import { type Line, parseLine } from "./lines.ts";
@@ -26,7 +26,8 @@ export async function connect(settings: IrcSettings, signal: AbortSignal): Promi
 }
 
 async function opened({ host, port, tls }: IrcSettings, signal: AbortSignal): Promise<Socket> {
-  const at = { host, port, ...(tls ? { servername: host } : {}) };
+  // An address is no name of a server; its certificate is checked all the same.
+  const at = { host, port, ...(tls && isIP(host) === 0 ? { servername: host } : {}) };
   const socket = tls ? (await import("node:tls")).connect(at) : (await import("node:net")).connect(at);
   socket.setNoDelay(true);
   try {

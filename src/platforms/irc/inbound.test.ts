@@ -9,7 +9,7 @@ import { toInbound } from "./inbound.ts";
 import { parseLine } from "./lines.ts";
 import samples from "./samples/lines.json" with { type: "json" };
 
-const self = { account: "ever@irc.example", nick: "ever", knowsAccounts: false };
+const self = { account: "ever@irc.example", nick: "ever", wished: "ever", knowsAccounts: false };
 const own = { id: "id1", now: 5 as Instant };
 
 function read(raw: string, who = self): Inbound | null {
@@ -47,6 +47,13 @@ test("our own words, requests of programs and nothing at all are not handed over
   }
 });
 
+test("what the history tells of us under another name is our own, and a person of that name is none of us", () => {
+  const renamed = { ...self, nick: "ever_" };
+  assert.equal(read(`@batch=h ${samples.self}`, renamed), null);
+  assert.equal(read(`@batch=h ${samples.self.replace("Ever", "ever__")}`, self), null);
+  assert.equal(read(samples.self, renamed)?.sender, "Ever!~e@host.example");
+});
+
 test("where it is from and who wrote it", () => {
   const query = read(samples.query);
   assert.deepEqual(query?.from, { platform: "irc", account: "ever@irc.example", chat: "alice" });
@@ -61,7 +68,7 @@ test("where the server tells accounts, a nick alone is no name", () => {
   const knowing = { ...self, knowsAccounts: true };
   assert.deepEqual(
     [read(samples.tagged, knowing)?.sender, read(samples.tagged, knowing)?.name],
-    ["alice-acc", "alice-acc"],
+    ["account:alice-acc", "alice-acc"],
   );
   assert.equal(read(samples.query, knowing)?.name, undefined);
 });

@@ -10,6 +10,8 @@ import { type Line, fold, isChannel } from "./lines.ts";
 export type Self = {
   readonly account: string;
   readonly nick: string;
+  /** The name that we wished for, under which we may have spoken before. */
+  readonly wished: string;
   /** The server tells the accounts of those who are logged in; then a nick alone says nothing. */
   readonly knowsAccounts: boolean;
 };
@@ -21,7 +23,7 @@ export type Own = { readonly id: string; readonly now: Instant };
 export function toInbound(line: Line, self: Self, own: Own): Inbound | null {
   const [target = "", raw = ""] = line.params;
   const words = spoken(raw);
-  if (line.nick === "" || fold(line.nick) === fold(self.nick) || words === null || words.trim() === "") return null;
+  if (line.nick === "" || isOwn(line, self) || words === null || words.trim() === "") return null;
   const inChannel = isChannel(target);
   const { text, called } = meant(words, self.nick);
   const time = Date.parse(line.tags["time"] ?? "");
@@ -30,13 +32,18 @@ export function toInbound(line: Line, self: Self, own: Own): Inbound | null {
   return {
     key: keyOf(line, own),
     from: addressOf(self, inChannel ? target : line.nick),
-    sender: account ?? line.mask,
+    sender: account === undefined ? line.mask : `account:${account}`,
     body: { kind: "text", text, files: [] },
     sentAt: Number.isNaN(time) ? own.now : (time as Instant),
     ...(name === null ? {} : { name }),
     ...("bot" in line.tags || "draft/bot" in line.tags ? { isBot: true as const } : {}),
     ...(inChannel ? { group: { called, title: target }, hints: { nick: line.nick } } : {}),
   };
+}
+
+/** Also what the history tells of us under a name that we had before: the wished one, or it with marks behind it. */
+function isOwn({ nick, tags }: Line, { nick: own, wished }: Self): boolean {
+  return fold(nick) === fold(own) || ("batch" in tags && fold(nick).replace(/_+$/, "") === fold(wished));
 }
 
 function addressOf(self: Self, chat: string): Address {

@@ -12,7 +12,7 @@ import { type Self, toInbound } from "./inbound.ts";
 import { type Line, fold, isChannel } from "./lines.ts";
 import { partsOf } from "./markup.ts";
 import { linesOf } from "./outbound.ts";
-import { type News, type State, advance, begin } from "./session.ts";
+import { type News, type State, advance, begin, knowsAccounts, regain } from "./session.ts";
 
 export type IrcSettings = {
   readonly host: string;
@@ -27,6 +27,8 @@ export type IrcSettings = {
   readonly channels: readonly string[];
   /** Servers cut off who says more: a few lines at once, then one in each such time. */
   readonly lineEveryMs: number;
+  /** Where the server does not tell accounts by itself, it is asked for those of people who speak. */
+  readonly askAccounts: boolean;
 };
 
 const burst = 5;
@@ -34,6 +36,8 @@ const registerMs = 30_000;
 /** How long a message that cannot be stored is kept in memory, and how often it is tried. */
 const storeMs = 30_000;
 const storeEveryMs = 200;
+/** How long what the server still has for us is read after we said that we go. */
+const leaveMs = 500;
 /** A server that is silent for this long is asked, and given up after as long again. */
 const silenceMs = 60_000;
 
@@ -88,8 +92,9 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
     can: {
       keyedSend: false,
       draftEveryMs: null,
-      pace: { perSecond: 4, chatEveryMs: 0 },
+      pace: { perSecond: 4, chatEveryMs: 0, atOnce: 1 },
       isFar: true,
+      sendsByLink: true,
     },
     parts: partsOf,
     async listen(inlet, from, signal) {
@@ -99,15 +104,20 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
       const now: Standing = { connection, state, pings: new Map(), gone: new AbortController() };
       standing = now;
       for (const line of out) connection.write(line);
-      const leave = (): void => {
+      const left = new AbortController();
+      // Whatever was said before the server heard that we go has reached us: it is read to its end, and stored.
+      const leave = async (): Promise<void> => {
         connection.write("QUIT :");
+        await world.sleep(later(world.now(), leaveMs), now.gone.signal);
+        left.abort();
         connection.close();
       };
-      signal.addEventListener("abort", leave, { once: true });
+      const leaves = (): void => void leave();
+      signal.addEventListener("abort", leaves, { once: true });
       try {
-        await follow(now, { settings, around, inlet, from, account }, signal);
+        await follow(now, { settings, around, inlet, from, account, leaving: signal }, left.signal);
       } finally {
-        signal.removeEventListener("abort", leave);
+        signal.removeEventListener("abort", leaves);
         standing = null;
         now.gone.abort();
         connection.close();
@@ -133,10 +143,12 @@ type Listening = {
   readonly inlet: Inlet;
   readonly from: string | null;
   readonly account: string;
+  /** We go; what is on its way to us is still taken. */
+  readonly leaving: AbortSignal;
 };
 
 async function follow(now: Standing, listening: Listening, signal: AbortSignal): Promise<void> {
-  const { settings, around } = listening;
+  const { settings, around, leaving } = listening;
   const watch = watchdog(now, listening, signal);
   try {
     for await (const line of now.connection.lines()) {
@@ -148,12 +160,12 @@ async function follow(now: Standing, listening: Listening, signal: AbortSignal):
       if (signal.aborted) return;
     }
   } catch (error) {
-    if (signal.aborted) return;
+    if (leaving.aborted) return;
     throw error;
   } finally {
     watch.end();
   }
-  if (!signal.aborted) throw watch.why() ?? new Error(`${settings.host} closed the connection.`);
+  if (!leaving.aborted) throw watch.why() ?? new Error(`${settings.host} closed the connection.`);
   around.world.log("debug", "irc: left");
 }
 
@@ -175,13 +187,14 @@ async function learn(now: Standing, news: News, listening: Listening, signal: Ab
       around.world.log("warn", `irc: ${news.channel} could not be joined`, { why: news.why });
       return;
     case "said":
-      await hand(now, news.line, listening, signal);
+      for (const line of news.lines) await hand(now, line, listening, signal);
   }
 }
 
 async function hand(now: Standing, line: Line, listening: Listening, signal: AbortSignal): Promise<void> {
-  const { around, inlet, account } = listening;
-  const self: Self = { account, nick: now.state.nick, knowsAccounts: now.state.caps.includes("account-tag") };
+  const { around, inlet, account, settings } = listening;
+  const { nick } = now.state;
+  const self: Self = { account, nick, wished: settings.nick, knowsAccounts: knowsAccounts(settings, now.state) };
   const message = toInbound(line, self, { id: around.world.id(), now: around.world.now() });
   if (message === null) return;
   // Nobody sends it again: what cannot be stored now is tried for a while. Who has to end does not wait for that.
@@ -227,6 +240,8 @@ function watchdog(now: Standing, { settings, around }: Listening, signal: AbortS
       const silence = world.now() - heardAt;
       if (silence >= 2 * silenceMs) return leave(`${settings.host} has not answered for ${silence / 1_000} seconds.`);
       if (silence >= silenceMs) now.connection.write("PING :still there");
+      // Whoever had our name may be gone without our having seen it: a connection of our own that nobody served any more.
+      for (const line of regain(settings, now.state)) now.connection.write(line);
     }
   };
   void watch();

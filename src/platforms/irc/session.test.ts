@@ -6,7 +6,7 @@ import { Fault } from "../../core/fault.ts";
 import type { IrcSettings } from "./index.ts";
 import { parseLine } from "./lines.ts";
 import samples from "./samples/lines.json" with { type: "json" };
-import { type News, advance, begin } from "./session.ts";
+import { type News, advance, begin, regain } from "./session.ts";
 
 const settings: IrcSettings = {
   host: "irc.example",
@@ -18,6 +18,7 @@ const settings: IrcSettings = {
   sasl: null,
   channels: ["#talk", "#secret key"],
   lineEveryMs: 0,
+  askAccounts: false,
 };
 
 /** All that is said to a server that says this. */
@@ -106,6 +107,39 @@ describe("afterwards", () => {
     const { out, state } = talk([...inside, samples.ping, ":op!a@b KICK #secret ever :out", ":ever!e@h NICK :ever2"]);
     assert.deepEqual(out.slice(-2), ["PONG :irc.example", "JOIN #secret key"]);
     assert.equal(state.nick, "ever2");
+  });
+
+  test("the wished name is asked for when whoever had it leaves it, and not otherwise", () => {
+    const other = [":s 433 * ever :in use", samples.welcome.replace("001 ever", "001 ever_"), pong];
+    for (const left of [":ever!a@b QUIT :timeout", ":Ever!a@b NICK :else"]) {
+      const { out, state } = talk([...other, left, ":ever_!a@b NICK :ever"]);
+      assert.deepEqual([out.at(-1), state.nick], ["NICK ever", "ever"], left);
+    }
+    for (const no of [":bob!a@b QUIT :bye", ":s 433 ever_ ever :in use"]) {
+      assert.equal(talk([...other, no]).out.at(-1), "PING :joined", no);
+    }
+    assert.equal(talk([...inside, ":ever!a@b QUIT :x"]).out.at(-1), "PING :joined");
+    assert.deepEqual(regain(settings, talk(other).state), ["NICK ever"], "and now and then without having seen it");
+    assert.deepEqual(regain(settings, talk(inside).state), []);
+  });
+
+  test("where it is wished and the tags have no accounts, whoever speaks is asked for", () => {
+    const asking = { ...settings, askAccounts: true };
+    const said = ":bob!~b@host PRIVMSG ever :hi";
+    const answer = [":s 330 ever bob Bob :is logged in as", ":s 318 ever bob :End of WHOIS"];
+    const { out, news } = talk([...inside, said, ...answer], asking);
+    assert.deepEqual(out.slice(-2), ["WHOIS bob", "PING :who 1"]);
+    const [last] = news.slice(-1);
+    assert.ok(last?.type === "said");
+    assert.deepEqual(
+      last.lines.map(({ tags }) => tags["account"]),
+      ["Bob"],
+    );
+    for (const other of [talk([":s CAP * ACK :account-tag", ...inside, said], asking), talk([...inside, said])]) {
+      assert.deepEqual([other.out.at(-1), other.news.at(-1)?.type], ["PING :joined", "said"]);
+    }
+    const silent = talk([...inside, said, ":s PONG s :who 1"], asking);
+    assert.equal(silent.news.at(-1)?.type, "said");
   });
 
   test("what is refused is told with its target", () => {

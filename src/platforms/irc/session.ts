@@ -4,6 +4,7 @@
 import { Fault } from "../../core/fault.ts";
 import type { IrcSettings } from "./index.ts";
 import { type Line, fold } from "./lines.ts";
+import { type Heard, type People, answered, heard, nobody, observe, passed } from "./people.ts";
 
 export type State = {
   readonly isReady: boolean;
@@ -11,11 +12,12 @@ export type State = {
   readonly nick: string;
   readonly offered: readonly string[];
   readonly caps: readonly string[];
+  readonly people: People;
 };
 
 export type News =
   | { readonly type: "ready" }
-  | { readonly type: "said"; readonly line: Line }
+  | { readonly type: "said"; readonly lines: readonly Line[] }
   /** Somebody wrote to us while we were away. */
   | { readonly type: "missed"; readonly target: string }
   | { readonly type: "pong"; readonly token: string }
@@ -24,7 +26,15 @@ export type News =
 
 export type Next = { readonly state: State; readonly out: readonly string[]; readonly news?: News };
 
-const wishes = ["server-time", "message-tags", "account-tag", "batch", "draft/chathistory"];
+const wishes = [
+  "server-time",
+  "message-tags",
+  "account-tag",
+  "account-notify",
+  "extended-join",
+  "batch",
+  "draft/chathistory",
+];
 /** After the channels are joined, the server answers this in its turn. */
 const joined = "joined";
 const nickTries = 4;
@@ -32,7 +42,7 @@ const nickTries = 4;
 export function begin(settings: IrcSettings): Next {
   const { nick, password } = settings;
   const out = ["CAP LS 302", ...(password === null ? [] : [`PASS ${password}`]), `NICK ${nick}`];
-  const state = { isReady: false, nick, offered: [], caps: [] };
+  const state = { isReady: false, nick, offered: [], caps: [], people: nobody };
   return { state, out: [...out, `USER ${userOf(nick)} 0 * :${settings.realName}`] };
 }
 
@@ -40,13 +50,17 @@ function userOf(nick: string): string {
   return nick.replace(/[^a-z0-9]/gi, "").slice(0, 10) || "bot";
 }
 
-export function advance(settings: IrcSettings, state: State, line: Line): Next {
+export function advance(settings: IrcSettings, before: State, line: Line): Next {
   const { command, params } = line;
+  const state = { ...before, people: observe(before.people, line, before.nick) };
   switch (command) {
     case "PING":
       return { state, out: [`PONG :${params[0] ?? ""}`] };
     case "PRIVMSG":
-      return { state, out: [], news: { type: "said", line } };
+      if (!asks(settings, state)) return { state, out: [], news: { type: "said", lines: [line] } };
+      return said(state, heard(state.people, line));
+    case "318":
+      return said(state, answered(state.people, params[1] ?? ""));
     case "PONG":
       return pong(state, params.at(-1) ?? "");
     case "CAP":
@@ -62,7 +76,10 @@ export function advance(settings: IrcSettings, state: State, line: Line): Next {
     case "437":
       return nickTaken(settings, state);
     case "NICK":
-      return { state: isUs(state, line) ? { ...state, nick: params[0] ?? state.nick } : state, out: [] };
+      if (!isUs(state, line)) return { state, out: regain(settings, state, line.nick) };
+      return { state: { ...state, nick: params[0] ?? state.nick }, out: [] };
+    case "QUIT":
+      return { state, out: regain(settings, state, line.nick) };
     case "KICK":
       return {
         state,
@@ -81,11 +98,33 @@ export function advance(settings: IrcSettings, state: State, line: Line): Next {
   }
 }
 
+/** Whether people are asked for, because lines do not say who they are. */
+function asks({ askAccounts }: IrcSettings, { caps }: State): boolean {
+  return askAccounts && !caps.includes("account-tag");
+}
+
+/** Then a nick alone says nothing about anybody. */
+export function knowsAccounts({ askAccounts }: IrcSettings, { caps }: State): boolean {
+  return askAccounts || caps.includes("account-tag");
+}
+
 function isUs(state: State, line: Line): boolean {
   return fold(line.nick) === fold(state.nick);
 }
 
+/** The name that we wished for is asked for again when whoever had it leaves it; `who` is not given where nobody was seen. */
+export function regain(settings: IrcSettings, { isReady, nick }: State, who = settings.nick): readonly string[] {
+  const wanted = fold(settings.nick);
+  return isReady && fold(nick) !== wanted && fold(who) === wanted ? [`NICK ${settings.nick}`] : [];
+}
+
+function said(state: State, { people, out, lines }: Heard): Next {
+  return { state: { ...state, people }, out, ...(lines.length === 0 ? {} : { news: { type: "said", lines } }) };
+}
+
 function pong(state: State, token: string): Next {
+  const told = passed(state.people, token);
+  if (told !== null) return said(state, told);
   if (token !== joined || state.isReady) return { state, out: [], news: { type: "pong", token } };
   return { state: { ...state, isReady: true }, out: [], news: { type: "ready" } };
 }
