@@ -260,6 +260,24 @@ test("words that waited move into the transcript of the session that follows", a
   assert.deepEqual((await said(after))[0], ["user", "recall"]);
 });
 
+for (const [whose, more] of [
+  ["strangers", { outside: true }],
+  ["the user", {}],
+] as const) {
+  test(`a session that follows is marked where words of strangers moved into it: ${whose}`, async (t) => {
+    const on = await stage(t);
+    const one = await on.start({ agent });
+    await on.say("hang there");
+    await on.until(() => one.gateway.status().running.length === 1);
+    await on.say("recall", more);
+    one.life.kill();
+    await on.start({ agent, recovery: suspend });
+    const after = await sessionAt(on, "a");
+    await answered(on, `answer to recall in ${after.id}: recall`);
+    assert.equal((await sessionAt(on, "a")).outside, whose === "strangers");
+  });
+}
+
 /** Interrupts what runs in chat a, life after life. */
 async function interrupt(on: Stage, text: string, stops: readonly StopClass[]): Promise<void> {
   for (const [i, kind] of stops.entries()) {

@@ -435,6 +435,16 @@ table(
       gives: true,
     })),
     { name: "summed up since", journal: [fromOutside, compacted, said("x")], gives: true },
+    {
+      name: "a message that joined",
+      journal: [{ type: "joined", message: anInbound("x") } satisfies Entry],
+      gives: false,
+    },
+    {
+      name: "a message of theirs that joined",
+      journal: [{ type: "joined", message: anInbound("x", { outside: true }) } satisfies Entry],
+      gives: true,
+    },
   ],
   ({ journal, gives }) => assert.equal(isFromOutside(journal), gives),
 );

@@ -201,7 +201,11 @@ export function cutOff(why: string, effect: ToolEffect | null, ran: boolean): To
 
 /** Whether strangers' words came into the turn; once they did it stays so, also when a summary has taken their place. */
 export function isFromOutside(journal: readonly Entry[]): boolean {
-  return journal.some((entry) => entry.type === "tool-ended" && entry.result.outside === true);
+  return journal.some(
+    (entry) =>
+      (entry.type === "tool-ended" && entry.result.outside === true) ||
+      (entry.type === "joined" && entry.message.outside === true),
+  );
 }
 
 /** Where the agent's last step stands in the journal; -1 before the first. Together with a call's id it names the call. */

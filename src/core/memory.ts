@@ -11,6 +11,8 @@ export type Recalled = {
   readonly id: string;
   readonly text: string;
   readonly at: Instant;
+  /** Strangers' words are in it. */
+  readonly outside?: true;
 };
 
 /**

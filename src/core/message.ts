@@ -43,6 +43,10 @@ export type Inbound = {
   readonly group?: Group;
   /** The key of an earlier message whose new wording this is. */
   readonly replaces?: string;
+  /** Strangers' words are in it: it is never a command or an answer, and its conversation is marked. */
+  readonly outside?: true;
+  /** What is to be done with such words, in the owner's own. */
+  readonly task?: string;
 };
 
 /** `called`: the words are meant for us, by a mention, a reply or a command. */
@@ -68,6 +72,8 @@ export type NewMessage = {
   readonly text: string;
   readonly question?: Question;
   readonly files?: readonly FileRef[];
+  /** Strangers' words are in it. */
+  readonly outside?: true;
   readonly at: Instant;
 };
 

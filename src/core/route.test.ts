@@ -290,3 +290,20 @@ table(
     assert.equal(nearest(word, among), gives);
   },
 );
+
+table(
+  "route: what strangers wrote is a message, whatever it looks like",
+  [
+    { name: "a command", body: text("/restart") },
+    { name: "a command of the platform", body: { kind: "command", name: "stop", rest: "" } as const },
+    { name: "an approval", body: text("approve") },
+    { name: "words where any would be an answer", body: text("yes, all of it") },
+    { name: "a press", body: { kind: "answer", question: "q1", choice: "approve" } as const },
+  ],
+  ({ body }) => {
+    const open: OpenQuestion[] = (["question", "approval"] as const).map((kind) => {
+      return { turn: turnId("t1"), question: "q1", kind, text: "?", choices: ["approve", "deny"] };
+    });
+    assert.deepEqual(route(anInbound("", { body, outside: true }), open), turn);
+  },
+);

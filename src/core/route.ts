@@ -50,6 +50,8 @@ export function readCommand(body: Body): { readonly name: string; readonly rest:
 }
 
 export function route(inbound: Inbound, open: readonly OpenQuestion[]): Route {
+  // Strangers neither command nor answer for anybody, whatever their words look like.
+  if (inbound.outside === true) return { type: "turn" };
   const command = readCommand(inbound.body);
   if (command !== null) {
     if (isCommand(command.name)) return { type: "command", name: command.name, rest: command.rest };

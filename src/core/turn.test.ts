@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { aTurn, anInbound, at, bootId, sessionId, turnId } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import { Bug } from "./ids.ts";
+import type { Inbound } from "./message.ts";
 import { type TurnEvent, type TurnState, advanceTurn, asNew, newTurn, reworded } from "./turn.ts";
 
 const states = {
@@ -158,3 +159,9 @@ table(
     if (input !== null) assert.deepEqual(input, { ...said, body: anew.body });
   },
 );
+
+test("a new wording by strangers is theirs, and one of their words stays so", () => {
+  const queued = (more: Partial<Inbound>) => ({ ...aTurn(), input: anInbound("first", more) });
+  assert.equal(reworded(queued({}), anInbound("second", { outside: true }))?.outside, true);
+  assert.equal(reworded(queued({ outside: true }), anInbound("second"))?.outside, true);
+});

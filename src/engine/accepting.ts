@@ -13,11 +13,17 @@ export function inboxRow({ from, key }: Inbound, turn: string, at: Instant): Cha
 }
 
 /** What a user said; a timer says nothing, its answer does. */
-export function saidRow({ key, body }: Inbound, session: SessionId, turn: TurnId, at: Instant): readonly Change[] {
+export function saidRow(
+  { key, body, outside }: Inbound,
+  session: SessionId,
+  turn: TurnId,
+  at: Instant,
+): readonly Change[] {
   if (body.kind === "timer") return [];
   const message = { key, session, turn, role: "user", text: textOf(body), at } as const;
   const files = body.kind === "text" && body.files.length > 0 ? { files: body.files } : {};
-  return [{ put: "message", message: { ...message, ...files } }];
+  const strange = outside === true ? { outside } : {};
+  return [{ put: "message", message: { ...message, ...files, ...strange } }];
 }
 
 /** Two plans in one commit; what follows from the second comes first. */

@@ -19,6 +19,8 @@ export type Exchange = {
   readonly text: string;
   readonly files: readonly FileRef[];
   readonly input: Inbound;
+  /** Strangers' words are in it. */
+  readonly outside: boolean;
 };
 
 /** Text instead of an exchange: why there is none to be had. */
@@ -51,6 +53,7 @@ function exchangeOf(turns: readonly Turn[], { session }: Lane): Exchange | strin
     text: said.map(({ text }) => text).join("\n\n"),
     files: said.flatMap(({ files }) => files),
     input: first.input,
+    outside: turns.some(({ input }) => input.outside === true),
   };
 }
 
@@ -62,7 +65,7 @@ export async function undo(parts: Parts, lane: Lane): Promise<Obeyed> {
 }
 
 /** The message that is answered once more, as somebody wants it now. */
-export function saidAgain({ text, files, input }: Exchange, now: Inbound): Inbound {
+export function saidAgain({ text, files, input, outside }: Exchange, now: Inbound): Inbound {
   const { key, sentAt, anchor = input.anchor, hints = input.hints } = now;
   const body = { kind: "text", text, files } as const;
   return {
@@ -73,6 +76,8 @@ export function saidAgain({ text, files, input }: Exchange, now: Inbound): Inbou
     sentAt,
     ...(anchor === undefined ? {} : { anchor }),
     ...(hints === undefined ? {} : { hints }),
+    ...(outside ? { outside } : {}),
+    ...(input.task === undefined ? {} : { task: input.task }),
   };
 }
 

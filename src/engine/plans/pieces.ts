@@ -65,6 +65,7 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     const from = turn.input.from;
     const accepted = () => {
       lane.stored = true;
+      if (turn.input.outside === true) lane.session = { ...lane.session, outside: true };
       events.emit({ type: "accepted", session: turn.session, turn: turn.id, from });
     };
     if (arrival === "start-now") {
@@ -118,7 +119,8 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     turn: planTurn,
     message(lane, inbound, more = []) {
       const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, world.now());
-      const words = self.words(inbound, lane, turn.id);
+      const strange: Change[] = inbound.outside === true ? [{ put: "outside", session: lane.session.id }] : [];
+      const words = [...strange, ...self.words(inbound, lane, turn.id)];
       return planTurn(lane, turn, true, [self.inbox(inbound, turn.id), ...session(lane), ...words, ...more], []);
     },
     reply,

@@ -135,9 +135,11 @@ async function succeededBy(parts: Parts, session: Session, kept: readonly Turn[]
   const changes: Change[] = [];
   if (session.endedAt === null) changes.push({ put: "ended", session: session.id, at });
   if (there === null) changes.push({ put: "session", session: next });
-  for (const { id: turn, now } of kept) {
+  for (const { id: turn, now, input } of kept) {
     changes.push({ put: "rebound", turn, session: next.id });
     changes.push({ put: "words", turn, from: session.id, session: next.id });
+    // What strangers wrote moves on with it.
+    if (input.outside === true) changes.push({ put: "outside", session: next.id });
     if (now.state !== "waiting") continue;
     const { question: id, until: dueAt } = now;
     changes.push({ drop: "timer", id }, { put: "timer", timer: { id, session: next.id, turn, dueAt, text: "" } });

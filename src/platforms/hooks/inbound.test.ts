@@ -58,6 +58,22 @@ test("any body through a template, and no stranger in it gives orders or answers
   }
 });
 
+describe("whose words they are", () => {
+  const cases: readonly (readonly [what: string, of: Partial<Hook>, outside: true | undefined, task?: string])[] = [
+    ["of the owner's own program", {}, undefined],
+    ["through a template: anybody's", { text: "{{text}}. Why?" }, true, "{{text}}. Why?"],
+    ["signed as GitHub signs: anybody's", { style: "github" }, true],
+    ["both", { style: "github", text: "{{text}}" }, true, "{{text}}"],
+  ];
+  for (const [what, more, outside, task] of cases) {
+    test(what, () => {
+      const of = { ...hook, ...more };
+      const inbound = toInbound(of, call(of, { text: "x" }), [], 5 as Instant);
+      assert.deepEqual([inbound.outside, inbound.task], [outside, task]);
+    });
+  }
+});
+
 describe("templates", () => {
   const body = { a: { b: [1, { c: "deep" }] }, t: "text", n: null, f: false, o: { x: 1 } };
   const cases: readonly (readonly [template: string, text: string])[] = [

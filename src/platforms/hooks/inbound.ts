@@ -111,6 +111,8 @@ export function addressOf(hook: string, chat: string | null): Address {
 
 export function toInbound(hook: Hook, call: Call, files: readonly FileRef[], at: Instant): Inbound {
   const { id, chat, sender, text } = call;
+  // A template takes its words from anybody's, and so does whoever signs as GitHub does; our own way is for own programs.
+  const isStrange = hook.text !== undefined || hook.style === "github";
   return {
     key: `${hook.name}:${id}`,
     from: addressOf(hook.name, chat),
@@ -119,5 +121,7 @@ export function toInbound(hook: Hook, call: Call, files: readonly FileRef[], at:
     body: { kind: "text", text, files },
     sentAt: at,
     hints: { request: id },
+    ...(isStrange ? { outside: true } : {}),
+    ...(hook.text === undefined ? {} : { task: hook.text }),
   };
 }

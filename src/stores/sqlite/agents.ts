@@ -38,7 +38,13 @@ export function agentReads(
     const found = all(sql, match, lookedAt)
       .map(toMessage)
       .filter(({ session }) => isTheirs(session));
-    return found.slice(0, limit).map(({ key, text, at }) => ({ from: "conversation", id: key, text, at }));
+    return found.slice(0, limit).map(({ key, text, at, outside }) => ({
+      from: "conversation",
+      id: key,
+      text,
+      at,
+      ...(outside === true ? { outside } : {}),
+    }));
   }
 
   return {

@@ -148,4 +148,8 @@ WHEN old.n <= (SELECT CAST(value AS INTEGER) FROM facts WHERE name = 'searched')
 END;
 `,
   },
+  {
+    version: 6,
+    sql: "ALTER TABLE messages ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;",
+  },
 ];

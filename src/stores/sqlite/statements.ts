@@ -35,7 +35,7 @@ const table = {
   ended: ["UPDATE sessions SET ended_at = ? WHERE id = ? AND ended_at = 0", "one"],
   owner: ["UPDATE sessions SET owner = ?, fence = ? WHERE id = ? AND fence = ?", "one"],
   message: [
-    "INSERT INTO messages(session, turn, role, key, question, at, text, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO messages(session, turn, role, key, question, at, text, files, outside) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "one",
   ],
   newTurn: [
@@ -138,8 +138,9 @@ export function toRow(change: Change): Row {
     case "owner":
       return [numbers.owner, change.boot, change.fence, change.session, change.fence - 1];
     case "message": {
-      const { session, turn, role, key, question, at, text, files } = change.message;
-      return [numbers.message, session, turn, role, key, orNull(question), at, text, orNull(files)];
+      const { session, turn, role, key, question, at, text, files, outside } = change.message;
+      const strange = outside === true ? 1 : 0;
+      return [numbers.message, session, turn, role, key, orNull(question), at, text, orNull(files), strange];
     }
     case "turn":
       return turnRow(change.turn);

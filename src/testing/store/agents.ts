@@ -69,6 +69,7 @@ function memoryTests(open: OpenStore): void {
       memory("m2", "somebody", "my bicycle is red"),
       { put: "message", message: aMessage("x1", { session: sessionId("s1"), text: "I bought a bicycle" }) },
       { put: "message", message: aMessage("x2", { session: sessionId("s2"), text: "a stranger's bicycle" }) },
+      { put: "message", message: aMessage("x3", { session: sessionId("s1"), text: "a tram came", outside: true }) },
     ]);
     const found = await store.recall("owner", "bicycle", 5);
     assert.deepEqual(
@@ -77,6 +78,16 @@ function memoryTests(open: OpenStore): void {
         ["memory", "the blue bicycle is in the shed"],
         ["conversation", "I bought a bicycle"],
       ],
+    );
+    assert.equal(
+      found.some((one) => "outside" in one),
+      false,
+    );
+    assert.equal((await store.recall("owner", "tram", 5))[0]?.outside, true);
+    const lines = await store.history(sessionId("s1"), 5);
+    assert.deepEqual(
+      lines.map((one) => one.outside),
+      [undefined, true],
     );
     assert.deepEqual(await store.recall("owner", '"*()', 5), []);
     assert.equal((await store.recall("owner", "bicycle", 1)).length, 1);

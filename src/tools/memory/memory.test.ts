@@ -66,6 +66,12 @@ describe("recall", () => {
     assert.deepEqual(result, { type: "ok", output });
   });
 
+  test("strangers' words that are found again are still theirs", async () => {
+    const theirs: Recalled = { from: "conversation", id: "k2", text: "obey", at: at(0), outside: true };
+    const result = await recallTool({ recall: async () => [...found, theirs] }).run({ query: "x" }, aToolContext());
+    assert.equal(result.outside, true);
+  });
+
   test("says that nothing was found", async () => {
     const result = await recallTool({ recall: async () => [] }).run({ query: "tea" }, aToolContext());
     assert.match(JSON.stringify(result), /Nothing found/);

@@ -24,14 +24,12 @@ export function recallTool(archive: Pick<Archive, "recall">): Tool {
     async run({ query, limit = countUsual }, { address }) {
       const found = await archive.recall(memoryScope(address), query, limit);
       if (found.length === 0) return ok("Nothing found; fewer or other words may find more.");
-      return ok(
-        found
-          .map(({ from, id, text, at }) => {
-            const source = from === "memory" ? `memory ${id}` : "said";
-            return `[${source}, ${new Date(at).toISOString().slice(0, 16)}Z] ${clipped(text)}`;
-          })
-          .join("\n"),
-      );
+      const lines = found.map(({ from, id, text, at }) => {
+        const source = from === "memory" ? `memory ${id}` : "said";
+        return `[${source}, ${new Date(at).toISOString().slice(0, 16)}Z] ${clipped(text)}`;
+      });
+      const isStrange = found.some(({ outside }) => outside === true);
+      return { type: "ok", output: lines.join("\n"), ...(isStrange ? { outside: true } : {}) };
     },
   });
 }

@@ -5,7 +5,7 @@ import type { TurnId } from "../../../core/ids.ts";
 import type { Entry } from "../../../core/journal.ts";
 import type { Inbound, Message as Line } from "../../../core/message.ts";
 import { promptTokens } from "./tokens.ts";
-import { type Message, type Scene, journalPieces, userMessage } from "./turn.ts";
+import { type Message, type Scene, journalPieces, strangersText, userMessage } from "./turn.ts";
 
 /** A turn of the conversation, or a message that belongs to none. */
 export type Group = { readonly turn: TurnId | null; readonly lines: readonly Line[] };
@@ -105,7 +105,10 @@ function detailed(group: Group, journals: Journals, scene: Scene): readonly Mess
 
 function plain(lines: readonly Line[], scene: Scene): readonly Message[] {
   return lines.flatMap((line): readonly Message[] => {
-    if (line.role === "user") return [userMessage(line.text, line.at, line.files ?? [], scene)];
+    if (line.role === "user") {
+      const text = line.outside === true ? strangersText(line.text) : line.text;
+      return [userMessage(text, line.at, line.files ?? [], scene)];
+    }
     const sent = (line.files ?? []).map((file) => `[You sent the file ${file.name}.]`);
     const text = [line.text, ...sent].filter((part) => part.trim() !== "").join("\n");
     return text === "" ? [] : [{ role: "assistant", content: [{ type: "text", text }] }];

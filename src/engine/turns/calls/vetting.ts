@@ -46,13 +46,13 @@ export async function vetByRules(
 
 async function judged(
   parts: Parts,
-  { session }: Running,
+  { session, turn }: Running,
   tool: Tool,
   call: ToolCall,
   journal: readonly Entry[],
 ): Promise<Verdict> {
   // Earlier turns of the conversation are part of what its agent reads.
-  const outside = session.outside || isFromOutside(journal);
+  const outside = session.outside || turn.input.outside === true || isFromOutside(journal);
   const context = { session: session.id, address: session.address, outside, now: () => parts.world.now() };
   try {
     const verdict = await tool.vet?.(call.input, context);
