@@ -8,11 +8,13 @@ import { table } from "../testing/table.ts";
 import { Bug, later } from "./ids.ts";
 import { limits } from "./limits.ts";
 import {
+  type InDoubtPolicy,
   type ItemEvent,
   type ItemState,
   type OutboxItem,
   type SendResult,
   advanceItem,
+  afterSend,
   asNewItem,
   decideInDoubt,
   retryPauseMs,
@@ -95,6 +97,18 @@ test("every one of the 40 pairs is in the table", () => {
   assert.equal(pairs.length, 40);
 });
 
+type DoubtCase = {
+  readonly name: string;
+  readonly age: number;
+  readonly keyedSend?: boolean;
+  readonly policy?: InDoubtPolicy;
+  readonly renewedAt?: number;
+  readonly edits?: string;
+  readonly doubts?: number;
+  readonly result?: SendResult;
+  readonly gives?: ItemState["state"];
+};
+
 const oldest = limits.giveUpMs;
 table(
   "item: how long a refusing platform is tried",
@@ -109,6 +123,35 @@ table(
     const { now } = advanceItem(sending, { type: "answered", at: at(age), chance: 0, result });
     assert.equal(now.state, gives);
     assert.match("why" in now ? (now.why ?? "") : "", /still down/, "the reason is kept");
+  },
+);
+
+table(
+  "item: what follows when nobody knows whether it arrived",
+  [
+    { name: "under a key, just created", age: 0, gives: "pending" },
+    { name: "under a key, exactly at the age", age: oldest, gives: "pending" },
+    { name: "under a key, past the age", age: oldest + 1, gives: "dead" },
+    { name: "under a key, past the age, renewed by hand", age: oldest + 1, renewedAt: 1, gives: "pending" },
+    { name: "an edit, past the age", age: oldest + 1, keyedSend: false, edits: "r1", gives: "dead" },
+    { name: "without a key, sent again", age: 0, keyedSend: false, gives: "pending" },
+    { name: "without a key, held: its user decides, however old", age: oldest + 1, keyedSend: false, policy: "hold" },
+    { name: "without a key, too often in doubt", age: 0, keyedSend: false, doubts: limits.doubtfulSendsMax },
+    { name: "the platform has said no", age: 0, result: { type: "refused", why: "cut off" }, gives: "dead" },
+  ] as readonly DoubtCase[],
+  ({ age, keyedSend = true, policy = "resend", gives = "in-doubt", renewedAt, edits, doubts, result }) => {
+    const tries = {
+      ...(doubts === undefined ? {} : { doubts }),
+      ...(renewedAt === undefined ? {} : { renewedAt: at(renewedAt) }),
+    };
+    const now = { ...states.sending, ...tries };
+    const sending = anItem("i1", { now, version: 4, ...(edits === undefined ? {} : { edits }) });
+    const event = { ...answered, at: at(age), result: result ?? ({ type: "unknown", why: "cut off" } as const) };
+    const after = afterSend(sending, event, { keyedSend }, policy);
+    assert.equal(after.now.state, gives);
+    assert.equal(after.version, 5, "one step");
+    if (after.now.state === "pending") assert.equal(after.now.dueAt, later(at(age), 4_000));
+    if (after.now.state === "dead" && result === undefined) assert.equal(after.now.why, "gave up: cut off");
   },
 );
 

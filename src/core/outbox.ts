@@ -91,12 +91,19 @@ function afterAnswer(item: OutboxItem, tries: Tries, event: ItemEvent & { type: 
     case "unknown":
       return inDoubt(tries, result.why, at);
     case "retry": {
-      const age = at - (tries.renewedAt ?? item.createdAt);
-      if (age > limits.giveUpMs) return { state: "dead", why: `gave up: ${result.why}`, deadAt: at };
+      if (isTooOld(item, tries, at)) return { state: "dead", why: gaveUp(result.why), deadAt: at };
       const pause = Math.max(result.afterMs, retryPauseMs(tries.attempts, event.chance));
       return { state: "pending", dueAt: later(at, pause), ...tries, why: result.why };
     }
   }
+}
+
+function isTooOld({ createdAt }: OutboxItem, { renewedAt = createdAt }: Tries, at: Instant): boolean {
+  return at - renewedAt > limits.giveUpMs;
+}
+
+function gaveUp(why: string): string {
+  return `gave up: ${why}`;
 }
 
 function inDoubt(tries: Tries, why: string, since: Instant): ItemState {
@@ -133,6 +140,27 @@ export function decideInDoubt(
   // Files are sent beside the edit, and would be again.
   if (can.keyedSend || (item.edits !== undefined && item.files.length === 0)) return "resend";
   return doubts <= limits.doubtfulSendsMax ? policy : "hold";
+}
+
+/**
+ * What the platform answered, and what follows from it where nobody knows whether it arrived: one step of the item. A
+ * platform that never says is not asked for ever, no more than one that always says later.
+ */
+export function afterSend(
+  item: OutboxItem,
+  event: ItemEvent & { readonly type: "answered" },
+  can: { readonly keyedSend: boolean },
+  policy: InDoubtPolicy,
+): OutboxItem {
+  const { at, chance } = event;
+  const answered = advanceItem(item, event);
+  if (answered.now.state !== "in-doubt") return answered;
+  const { attempts, doubts = 0, why } = answered.now;
+  if (decideInDoubt(item, can, policy, doubts) === "hold") return answered;
+  const follows: ItemEvent = isTooOld(item, answered.now, at)
+    ? { type: "discarded", why: gaveUp(why), at }
+    : { type: "resent", at: later(at, retryPauseMs(attempts, chance)) };
+  return { ...advanceItem(answered, follows), version: answered.version };
 }
 
 /** The same item as a row that does not exist yet. */

@@ -6,7 +6,8 @@ import { aBoot, aTurn, anItem, at, bootId, turnId } from "../testing/samples.ts"
 import { table } from "../testing/table.ts";
 import { Bug } from "./ids.ts";
 import type { InDoubtPolicy, ItemState } from "./outbox.ts";
-import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "./recovery.ts";
+import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns, wasMarked } from "./recovery.ts";
+import type { ResumeReason } from "./session.ts";
 
 const crashed = aBoot("b1");
 const elsewhere = aBoot("b1", { machine: "machine before the power cut" });
@@ -16,11 +17,36 @@ const stoppedLate = aBoot("b1", {
 });
 const broken = aBoot("b1", { stop: { class: "fault", by: "fault", reason: "a bug", at: at(50), clean: true } });
 
+type MarkCase = {
+  readonly name: string;
+  readonly stop: Boot["stop"];
+  readonly mark: readonly [ResumeReason, number | null] | null;
+  readonly gives: boolean;
+};
+
 function held(name: string, boot: Boot, strikes: number, progress: "progressed" | "stuck"): HeldTurn {
   const now = { state: "running", boot: boot.id, startedAt: at(1) } as const;
   const turn = aTurn(name, { now, version: 3, attempt: 1 });
   return { turn, boot, strikes, progressed: progress === "progressed", follows: false, marked: false, suspend: false };
 }
+
+table(
+  "whether the stop of a boot has counted an interruption already",
+  [
+    { name: "no stop", stop: null, mark: ["crash", 60], gives: false },
+    { name: "no mark", stop: stopped.stop, mark: null, gives: false },
+    { name: "marked by an earlier life", stop: stopped.stop, mark: ["restart_timeout", 49], gives: false },
+    { name: "marked at the same moment", stop: stopped.stop, mark: ["restart_timeout", 50], gives: true },
+    { name: "marked later", stop: stoppedLate.stop, mark: ["shutdown_timeout", 51], gives: true },
+    { name: "its kind of mark, its moment lost", stop: stopped.stop, mark: ["restart_timeout", null], gives: true },
+    { name: "another kind of mark, its moment lost", stop: stopped.stop, mark: ["crash", null], gives: false },
+  ] as readonly MarkCase[],
+  ({ stop, mark, gives }) => {
+    const moment = mark?.[1] ?? null;
+    const resume = mark === null ? null : { reason: mark[0], markedAt: moment === null ? null : at(moment) };
+    assert.equal(wasMarked(resume, stop), gives);
+  },
+);
 
 /** A verdict in one line: name, what it became, cause or outcome, strikes, and why. */
 function show(verdict: TurnVerdict): string {

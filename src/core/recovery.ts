@@ -5,7 +5,7 @@ import type { BootId, Instant, TurnId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { type InDoubtPolicy, type OutboxItem, advanceItem } from "./outbox.ts";
 import { resumeReason } from "./resume.ts";
-import type { ResumeReason } from "./session.ts";
+import type { Resume, ResumeReason } from "./session.ts";
 import { type Turn, advanceTurn } from "./turn.ts";
 
 /**
@@ -124,6 +124,15 @@ export function decideTurns(held: readonly HeldTurn[], machine: string, now: Ins
     return { type: "parked", turn: parked, strikes: Math.min(strikes, limits.strikesMax - 1), reason };
   });
   return { turns, hold };
+}
+
+/**
+ * Whether the stop of a boot has marked the session, and so counted it: a mark that is as young as the stop, or one of its
+ * kind whose moment cannot be read. What may have been counted is not counted again.
+ */
+export function wasMarked(resume: Resume | null, stop: StopFacts | null): boolean {
+  if (stop === null || resume === null) return false;
+  return resume.markedAt === null ? resume.reason === resumeReason(stop) : resume.markedAt >= stop.at;
 }
 
 /** An interruption without progress by a stop that was asked for, and not counted yet. */

@@ -60,7 +60,7 @@ export interface Store {
   struckOut(): Promise<readonly string[]>;
 
   /** Sessions with items that wait to be sent, the longest waiting first. */
-  sendable(): Promise<readonly SessionId[]>;
+  sendable(): Promise<readonly Session[]>;
   /** Oldest pending item. */
   nextItem(session: SessionId): Promise<OutboxItem | null>;
   heldItems(boot: BootId): Promise<readonly OutboxItem[]>;

@@ -51,7 +51,8 @@ export function time(): Time {
   let order = 0;
 
   return {
-    now: () => now as Instant,
+    // A clock shows whole milliseconds, however finely things follow one another.
+    now: () => Math.floor(now) as Instant,
     at(when, call) {
       const event: Event = { when: Math.max(when, now), order: order++, call };
       push(queue, event);

@@ -1,6 +1,7 @@
 // Faults to plant, each a small and tempting mistake in the real sources. Some suite must find every one of them.
 
 import { growingFaults } from "./growing.ts";
+import { orderFaults } from "./order.ts";
 import { peopleFaults } from "./people.ts";
 
 export type Mutant = {
@@ -70,7 +71,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "later reply overtakes a retry",
     file: "src/engine/outbox/pump.ts",
-    find: "const isBusy = lines.has(session) || (edits",
+    find: "const isBusy = lines.has(place) || (edits",
     replace: "const isBusy = (edits",
   },
   {
@@ -109,8 +110,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a stop forgets the answer to a send",
     file: "src/engine/outbox/pump.ts",
-    find: "if (taken !== null) await underWay(sendAndSettle(taken));",
-    replace: "if (taken !== null) await sendAndSettle(taken);",
+    find: "if (taken !== null) await underWay(sendAndSettle(taken, line));",
+    replace: "if (taken !== null) await sendAndSettle(taken, line);",
     by: "stop",
   },
   {
@@ -318,5 +319,6 @@ export const mutants: readonly Mutant[] = [
     by: "turns/shown",
   },
   ...growingFaults,
+  ...orderFaults,
   ...peopleFaults,
 ];

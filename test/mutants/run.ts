@@ -11,7 +11,7 @@ import { type Mutant, mutants } from "./faults.ts";
 const root = join(import.meta.dirname, "../..");
 /** In this order; a fault may name the one that should find it, which is then the first. */
 const suites =
-  "crash stop poison seeds resume suspend restart stop/marks impossible-outside turns/leave turns/again turns/followed turns/succeeded turns/stopped turns/shown turns/drafts turns/pace".split(
+  "crash stop poison seeds resume suspend restart stop/marks impossible-outside turns/leave turns/again turns/followed turns/succeeded turns/stopped turns/shown turns/drafts turns/pace turns/order".split(
     " ",
   );
 const limitMs = 180_000;

@@ -172,13 +172,13 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
     async resend(id) {
       const item = advanceItem(await itemOrFault(id), { type: "resent", at: world.now() });
       await mustCommit([{ put: "item", item }]);
-      pump.poke(item.session);
+      pump.poke(item.session, item.to);
     },
     async discard(id) {
       const why = "discarded by the operator";
       const item = advanceItem(await itemOrFault(id), { type: "discarded", why, at: world.now() });
       await mustCommit([{ put: "item", item }]);
-      pump.poke(item.session);
+      pump.poke(item.session, item.to);
     },
   };
 }

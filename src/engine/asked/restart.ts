@@ -3,12 +3,12 @@
 // is answered here, and the gateway goes on serving.
 
 import { sentenceOf } from "../../core/fault.ts";
-import type { SessionId } from "../../core/ids.ts";
 import type { StopIntent } from "../../core/lifecycle.ts";
 import type { Inbound } from "../../core/message.ts";
 import { hintsFor, notRestarted } from "../../core/notice.ts";
 import type { Turn } from "../../core/turn.ts";
 import type { Gateway, RestartAsk } from "../../ports/gateway.ts";
+import type { Outlet } from "../outbox/pump.ts";
 import { writeReply } from "../outbox/replies.ts";
 import { type Parts, platformOf } from "../parts.ts";
 
@@ -27,7 +27,7 @@ export type Ways = {
   readonly stopping: () => StopIntent | null;
   readonly stop: (intent: StopIntent) => void;
   /** Something waits to be sent. */
-  readonly poke: (session: SessionId) => void;
+  readonly poke: Outlet["poke"];
 };
 
 type Answer = Awaited<ReturnType<Gateway["restart"]>>;
@@ -83,7 +83,7 @@ export function restarts(parts: Parts, { prepare, stopping, stop, poke }: Ways):
     const { changes } = writeReply(reply, null);
     if ((await ledger.keep([{ put: "turn", turn: ended }, ...changes])) !== "committed") return;
     events.emit({ type: "turn-ended", session, turn: id, outcome: "failed", why });
-    poke(session);
+    poke(session, to);
   }
 
   /** Its turn may have been answered at that very moment, by an attempt that failed. */

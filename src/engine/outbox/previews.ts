@@ -1,5 +1,6 @@
 // Requests about messages that grow: placed, filled, taken away. Best effort and bounded: a slow platform holds up nobody.
-// They go through the account's gate and are dropped where it has no room. Whoever is about to finish such a message asks
+// They go through the account's gate and are dropped where it has no room; and nothing is placed before what still waits to
+// be sent there, because it would stand above it. Whoever is about to finish such a message asks
 // here whether something is still being written into it: what lands later would overwrite the end.
 
 import { sentenceOf } from "../../core/fault.ts";
@@ -13,7 +14,7 @@ import { type Parts, platformOf } from "../parts.ts";
 import type { Gate } from "./pace.ts";
 
 export interface Previews {
-  /** Null when there is no room for it now. */
+  /** Null when there is no room for it now, or something else goes first. */
   place(to: Address, hints: Hints): Promise<SendResult | null>;
   fill(to: Address, remoteId: string, text: string): Promise<SendResult | null>;
   remove(to: Address, remoteId: string): void;
@@ -25,7 +26,14 @@ export interface Previews {
   settled(): Promise<unknown>;
 }
 
-export function previews(parts: Parts, gate: Gate, isOpen: () => boolean): Previews {
+/** The outbox, as far as previews have to know it. */
+export type Line = {
+  isOpen(): boolean;
+  /** Something is being sent to this place, or waits to be. */
+  waits(to: Address): boolean;
+};
+
+export function previews(parts: Parts, gate: Gate, { isOpen, waits }: Line): Previews {
   const filling = new Map<string, Promise<unknown>>();
   const underWay = new Set<Promise<unknown>>();
 
@@ -47,7 +55,9 @@ export function previews(parts: Parts, gate: Gate, isOpen: () => boolean): Previ
   }
 
   return {
-    place: (to, hints) => track(ask(to, (drafts, signal) => drafts.place(to, hints, signal))),
+    async place(to, hints) {
+      return waits(to) ? null : track(ask(to, (drafts, signal) => drafts.place(to, hints, signal)));
+    },
     fill(to, remoteId, text) {
       const work = track(ask(to, (drafts, signal) => drafts.fill(to, remoteId, text, signal)));
       const name = nameOf(to, remoteId);

@@ -1,17 +1,19 @@
-// From the outbox to the platforms: in order within a session, side by side across sessions. What is about to be sent is
-// stored as such before the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
+// From the outbox to the platforms: in order at a place, side by side across places. Sessions that follow one another at a
+// place share its line: what an earlier one still has to say goes first. What is about to be sent is stored as such before
+// the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
 
 import { sentenceOf } from "../../core/fault.ts";
 import { Bug, type Instant, type SessionId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
-import { type OutboxItem, type SendResult, advanceItem, decideInDoubt, retryPauseMs } from "../../core/outbox.ts";
+import { type OutboxItem, type SendResult, advanceItem, afterSend } from "../../core/outbox.ts";
+import { type Session, sessionKey } from "../../core/session.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
 import { type Gate, type Seat, gate } from "./pace.ts";
 import { type Previews, previews } from "./previews.ts";
 
-/** The outbox of one session, kept for whoever writes to it. */
+/** The outbox of one place, kept for whoever writes to it. */
 export type Slot = {
   /** Nothing else is being sent: the first new item may be stored as already taken. */
   readonly free: boolean;
@@ -22,32 +24,43 @@ export type Slot = {
 export interface Outlet {
   /** `edits`: the message that the first item finishes. */
   reserve(session: SessionId, to: Address, edits?: string | null): Slot;
-  /** Items of this session wait in the store, or one of them is due earlier than it was. */
-  poke(session: SessionId): void;
+  /** Items of this session wait in the store, or one of them is due earlier than it was. `to`: its place. */
+  poke(session: SessionId, to: Address): void;
   readonly previews: Previews;
 }
 
 export interface Pump extends Outlet {
-  open(waiting: readonly SessionId[]): void;
+  /** `waiting`: the sessions with something to send, the longest waiting first. */
+  open(waiting: readonly Pick<Session, "id" | "address">[]): void;
   /** Whether the connection of this platform stands now. */
   readonly stands: Gate["stands"];
   /** No further send; resolves when those under way are answered. */
   close(): Promise<void>;
 }
 
-/** A session's outbox at work. `more`: items may wait in the store. `nap`: the sleep until a retry is due. */
-type Line = { more: boolean; nap: AbortController | null };
+/** The outbox of a place that somebody works on or is about to write to. */
+type Line = {
+  /** Who writes there, in the order of their turn; and whether items of theirs may wait in the store. */
+  readonly sessions: Map<SessionId, boolean>;
+  /** Reserved by so many whose commits are on their way: nobody passes them meanwhile. */
+  reserved: number;
+  /** Something is being sent or looked for, or will be as soon as it is stored. */
+  isWorking: boolean;
+  /** The sleep until a retry is due. */
+  nap: AbortController | null;
+};
 
 /** An item stored as being sent, with the seat it is sent from. */
 type Taken = { readonly item: OutboxItem; readonly seat: Seat };
 
 export function pump(parts: Parts): Pump {
   const { store, world, ledger, boot, events } = parts;
-  const lines = new Map<SessionId, Line>();
+  const lines = new Map<string, Line>();
   const sends = new Set<Promise<unknown>>();
   const closing = new AbortController();
   const all = gate(parts, closing.signal);
-  const growing = previews(parts, all, () => isOpen);
+  const waits = (to: Address) => lines.has(sessionKey(to));
+  const growing = previews(parts, all, { isOpen: () => isOpen, waits });
   let isOpen = false;
 
   function tell(item: OutboxItem): void {
@@ -56,19 +69,31 @@ export function pump(parts: Parts): Pump {
     events.emit({ type: "item", item: id, session, state: now.state, ...why });
   }
 
-  async function work(session: SessionId, line: Line, first: Taken | null): Promise<void> {
+  async function work(place: string, line: Line, first: Taken | null): Promise<void> {
     let taken = first;
     for (;;) {
-      if (taken !== null) await underWay(sendAndSettle(taken));
+      if (taken !== null) await underWay(sendAndSettle(taken, line));
       taken = null;
-      if (!line.more || !isOpen) break;
-      line.more = false;
+      // The first one keeps its turn until it has nothing left, also through its retries.
+      const [head] = line.sessions;
+      if (head === undefined || !isOpen) break;
+      const [session, more] = head;
+      if (!more) {
+        line.sessions.delete(session);
+        continue;
+      }
+      line.sessions.set(session, false);
       const next = await store.nextItem(session);
       if (next === null) continue;
-      line.more = true;
+      line.sessions.set(session, true);
       taken = await take(next, line);
     }
-    lines.delete(session);
+    line.isWorking = false;
+    restIfDone(place, line);
+  }
+
+  function restIfDone(place: string, line: Line): void {
+    if (!line.isWorking && line.reserved === 0) lines.delete(place);
   }
 
   /** Waits until the item may go, then stores that it is being sent; null when it must be looked up again. */
@@ -97,12 +122,12 @@ export function pump(parts: Parts): Pump {
     line.nap = null;
   }
 
-  async function sendAndSettle({ item, seat }: Taken): Promise<void> {
+  async function sendAndSettle({ item, seat }: Taken, line: Line): Promise<void> {
     try {
       seat.begin();
       const result = await send(item);
       seat.answered(result);
-      await settle(item, result);
+      await settle(item, result, line);
     } finally {
       seat.leave();
     }
@@ -138,53 +163,60 @@ export function pump(parts: Parts): Pump {
     }
   }
 
-  async function settle(item: OutboxItem, result: SendResult): Promise<void> {
-    const at = world.now();
-    let answered = advanceItem(item, { type: "answered", result, at, chance: world.chance() });
-    if (answered.now.state === "in-doubt") {
-      const { attempts, doubts = 0 } = answered.now;
-      const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-      if (decideInDoubt(item, can, settingsOf(parts, item.to.platform).inDoubt, doubts) === "resend") {
-        const dueAt = later(at, retryPauseMs(attempts, world.chance()));
-        answered = { ...advanceItem(answered, { type: "resent", at: dueAt }), version: item.version + 1 };
-      }
-    }
+  async function settle(item: OutboxItem, result: SendResult, line: Line): Promise<void> {
+    const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
+    const event = { type: "answered", result, at: world.now(), chance: world.chance() } as const;
+    const answered = afterSend(item, event, can, settingsOf(parts, item.to.platform).inDoubt);
     if ((await ledger.keep([{ put: "item", item: answered }])) !== "committed") return;
     tell(answered);
-    const line = lines.get(item.session);
-    if (answered.now.state === "pending" && line !== undefined) line.more = true;
+    if (answered.now.state === "pending") line.sessions.set(item.session, true);
   }
 
-  function start(session: SessionId, line: Line, first: Taken | null): void {
-    work(session, line, first).catch(parts.broken);
+  function lineAt(place: string): Line {
+    const found = lines.get(place);
+    if (found !== undefined) return found;
+    const made: Line = { sessions: new Map(), reserved: 0, isWorking: false, nap: null };
+    lines.set(place, made);
+    return made;
   }
 
-  function poke(session: SessionId): void {
-    const line = lines.get(session);
-    if (line !== undefined) {
-      line.more = true;
-      line.nap?.abort(over);
-    } else if (isOpen) {
-      const made: Line = { more: true, nap: null };
-      lines.set(session, made);
-      start(session, made, null);
-    }
+  function start(place: string, line: Line, first: Taken | null): void {
+    line.isWorking = true;
+    work(place, line, first).catch(parts.broken);
+  }
+
+  function poke(session: SessionId, to: Address): void {
+    if (!isOpen) return;
+    const place = sessionKey(to);
+    const line = lineAt(place);
+    line.sessions.set(session, true);
+    if (line.isWorking) line.nap?.abort(over);
+    else start(place, line, null);
   }
 
   return {
     previews: growing,
     reserve(session, to, edits = null) {
-      const isBusy = lines.has(session) || (edits !== null && growing.busy(to, edits) !== null);
+      const place = sessionKey(to);
+      const isBusy = lines.has(place) || (edits !== null && growing.busy(to, edits) !== null);
       const seat = isBusy || !isOpen ? null : all.take(to, edits !== null);
-      if (seat === null) return { free: false, send: () => poke(session) };
-      const line: Line = { more: false, nap: null };
-      lines.set(session, line);
+      const line = lineAt(place);
+      line.reserved++;
+      if (seat !== null) {
+        line.sessions.set(session, false);
+        line.isWorking = true;
+      }
       return {
-        free: true,
+        free: seat !== null,
         send(item, more) {
-          line.more ||= more;
-          if (item === null) seat.leave();
-          start(session, line, item === null ? null : { item, seat });
+          line.reserved--;
+          if (seat === null) poke(session, to);
+          else {
+            if (more) line.sessions.set(session, true);
+            if (item === null) seat.leave();
+            start(place, line, item === null ? null : { item, seat });
+          }
+          restIfDone(place, line);
         },
       };
     },
@@ -192,7 +224,7 @@ export function pump(parts: Parts): Pump {
     stands: all.stands,
     open(waiting) {
       isOpen = true;
-      for (const session of waiting) poke(session);
+      for (const { id, address } of waiting) poke(id, address);
     },
     async close() {
       isOpen = false;

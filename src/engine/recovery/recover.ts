@@ -2,12 +2,12 @@
 // all of it in one commit before anything runs.
 
 import type { Change } from "../../core/change.ts";
-import { Bug, type SessionId, type TurnId } from "../../core/ids.ts";
+import { Bug, type TurnId } from "../../core/ids.ts";
 import { type ToolEffect, diedOfIt, follows, madeProgress } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
 import { hintsFor, restarted } from "../../core/notice.ts";
 import { decideInDoubt } from "../../core/outbox.ts";
-import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns } from "../../core/recovery.ts";
+import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns, wasMarked } from "../../core/recovery.ts";
 import { markResume } from "../../core/resume.ts";
 import type { Session } from "../../core/session.ts";
 import type { Turn } from "../../core/turn.ts";
@@ -24,7 +24,7 @@ export type Recovered = {
   readonly suspended: number;
   readonly hold: TurnId | null;
   readonly runnable: readonly Session[];
-  readonly sendable: readonly SessionId[];
+  readonly sendable: readonly Session[];
   /** Tells the tools of what was given up that nobody waits for them; to be called when there is time. */
   readonly drop: () => void;
 };
@@ -87,7 +87,7 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
         follows,
         // Of a turn that got something done, nobody asks, unless its session has had enough already.
         strikes: progressed && !struckOut.has(session.key) ? 0 : await counters.strikesOf(session.key),
-        marked: stop !== null && (session.resume?.markedAt ?? 0) >= stop.at,
+        marked: wasMarked(session.resume, stop),
         suspend: stop === null && recent.has(session.id),
       });
       // What a stop interrupted is to be resumed, and no crash rule looks at it.

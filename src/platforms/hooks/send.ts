@@ -2,7 +2,6 @@
 // the same id, or nowhere. Whoever receives posts has to keep the keys it has seen: then a repeat is seen once.
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
-import { limits } from "../../core/limits.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
@@ -23,19 +22,8 @@ export async function send(sending: Sending, item: OutboxItem, signal: AbortSign
   const hook = sending.hooks.find(({ name }) => name === item.to.chat);
   if (hook === undefined) return { type: "refused", why: `there is no hook ${item.to.chat} in config.yaml any more` };
   if (hook.to !== undefined) return pass(sending, hook.to, item);
-  if (hook.reply !== undefined) {
-    const result = await post(sending, hook, hook.reply, item, signal);
-    return result.type === "unknown" && isTooOld(item, sending.world.now())
-      ? { type: "refused", why: `gave up: ${result.why}` }
-      : result;
-  }
+  if (hook.reply !== undefined) return post(sending, hook, hook.reply, item, signal);
   return { type: "accepted", remoteId: item.id };
-}
-
-/** Whoever answers nothing but errors for days will not get it any more; it can be sent again by hand. */
-function isTooOld({ now, createdAt }: OutboxItem, at: number): boolean {
-  const since = now.state === "sending" ? (now.renewedAt ?? createdAt) : createdAt;
-  return at - since > limits.giveUpMs;
 }
 
 async function pass({ gateway }: Sending, to: NonNullable<Hook["to"]>, item: OutboxItem): Promise<SendResult> {

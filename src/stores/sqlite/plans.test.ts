@@ -40,7 +40,7 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   journalTail: ["PRIMARY KEY"],
   strikes: ["PRIMARY KEY"],
   struckOut: ["strikes_out"],
-  sendable: ["items_pending"],
+  sendable: ["items_pending", "sqlite_autoindex_sessions_1"],
   nextItem: ["items_pending"],
   heldItems: ["items_sending"],
   item: ["sqlite_autoindex_items_1"],

@@ -2,7 +2,6 @@
 // rows into a scan of history; the plans are asserted by a test.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { SessionId } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
 import type { OpenQuestion } from "../../core/route.ts";
 import { nothingSpent } from "../../core/usage.ts";
@@ -56,8 +55,10 @@ export const engineQueries = {
   journalTail: "SELECT entry FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?",
   strikes: "SELECT strikes FROM strikes WHERE key = ?",
   struckOut: "SELECT key FROM strikes INDEXED BY strikes_out WHERE strikes >= 3 ORDER BY key",
-  sendable: `SELECT session, min(n) AS first FROM items INDEXED BY items_pending
-    WHERE state = 'pending' GROUP BY session ORDER BY first`,
+  sendable: `SELECT sessions.* FROM (
+      SELECT session, min(n) AS first FROM items INDEXED BY items_pending
+      WHERE state = 'pending' GROUP BY session ORDER BY first) AS waiting
+    JOIN sessions ON sessions.id = waiting.session ORDER BY waiting.first`,
   nextItem: "SELECT * FROM items INDEXED BY items_pending WHERE session = ? AND state = 'pending' ORDER BY n LIMIT 1",
   heldItems: "SELECT * FROM items INDEXED BY items_sending WHERE boot = ? AND state = 'sending' ORDER BY n",
   item: "SELECT * FROM items WHERE id = ?",
@@ -131,7 +132,7 @@ export function engineReads(db: DatabaseSync): Reads {
     journalTail: async (turn, limit) => (await journalTail(turn, limit)).toReversed(),
     strikes: async (key) => (await strikes(key)) ?? 0,
     struckOut: many(q.struckOut, (raw) => raw["key"] as string),
-    sendable: many(q.sendable, (raw) => raw["session"] as SessionId),
+    sendable: many(q.sendable, toSession),
     nextItem: one(q.nextItem, toItem),
     heldItems: many(q.heldItems, toItem),
     item: one(q.item, toItem),

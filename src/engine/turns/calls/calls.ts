@@ -96,7 +96,7 @@ export function calls(work: Work): Calls {
     for (const { call } of done) inHand.delete(call.call);
     if (wished.length > 0) {
       timers.poke();
-      outlet.poke(running.session.id);
+      outlet.poke(running.session.id, running.session.address);
     }
     for (const { call, result } of done) {
       parts.events.emit({ type: "tool-ended", turn: running.turn.id, tool: call.tool, result: result.type });

@@ -1,0 +1,62 @@
+// Faults to plant in the order of a place, and in when something is given up.
+
+import type { Mutant } from "./faults.ts";
+
+export const orderFaults: readonly Mutant[] = [
+  {
+    name: "order: what waits has a line for each conversation",
+    file: "src/engine/outbox/pump.ts",
+    find: "const place = sessionKey(to);\n    const line = lineAt(place);\n    line.sessions",
+    replace: "const place: string = session;\n    const line = lineAt(place);\n    line.sessions",
+    by: "turns/order",
+  },
+  {
+    name: "order: the newest conversation goes first",
+    file: "src/engine/outbox/pump.ts",
+    find: "const [head] = line.sessions;",
+    replace: "const head = [...line.sessions].at(-1);",
+    by: "turns/order",
+  },
+  {
+    name: "order: an answer that comes back stands behind the others",
+    file: "src/engine/outbox/pump.ts",
+    find: "        line.sessions.set(session, false);\n        line.isWorking = true;",
+    replace: "        line.isWorking = true;",
+    by: "turns/order",
+  },
+  {
+    name: "order: who is being stored is passed",
+    file: "src/engine/outbox/pump.ts",
+    find: "if (!line.isWorking && line.reserved === 0) lines.delete(place);",
+    replace: "if (!line.isWorking) lines.delete(place);",
+    by: "turns/order",
+  },
+  {
+    name: "order: two work on one line",
+    file: "src/engine/outbox/pump.ts",
+    find: "        line.isWorking = true;\n",
+    replace: "",
+    by: "turns/order",
+  },
+  {
+    name: "order: an answer grows before what still waits",
+    file: "src/engine/outbox/previews.ts",
+    find: "return waits(to) ? null : track(",
+    replace: "return track(",
+    by: "turns/order",
+  },
+  {
+    name: "given up: who never says whether it arrived is asked for ever",
+    file: "src/core/outbox.ts",
+    find: "const follows: ItemEvent = isTooOld(item, answered.now, at)",
+    replace: "const follows: ItemEvent = isTooOld(item, answered.now, item.createdAt)",
+    by: "../src/core/outbox",
+  },
+  {
+    name: "given up: a stop whose mark has lost its moment counts twice",
+    file: "src/core/recovery.ts",
+    find: "resume.markedAt === null ? resume.reason === resumeReason(stop) : resume.markedAt >= stop.at;",
+    replace: "(resume.markedAt ?? 0) >= stop.at;",
+    by: "../src/core/recovery",
+  },
+];
