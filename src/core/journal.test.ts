@@ -422,6 +422,7 @@ table(
   },
 );
 
+const joinedByStrangers: Entry = { type: "joined", message: anInbound("x", { outside: true }) };
 const fromOutside: Entry = { type: "tool-ended", call: "1", result: { type: "ok", output: "x", outside: true } };
 table(
   "words of strangers in the turn",
@@ -435,16 +436,8 @@ table(
       gives: true,
     })),
     { name: "summed up since", journal: [fromOutside, compacted, said("x")], gives: true },
-    {
-      name: "a message that joined",
-      journal: [{ type: "joined", message: anInbound("x") } satisfies Entry],
-      gives: false,
-    },
-    {
-      name: "a message of theirs that joined",
-      journal: [{ type: "joined", message: anInbound("x", { outside: true }) } satisfies Entry],
-      gives: true,
-    },
+    { name: "a message that joined", journal: [joined], gives: false },
+    { name: "a message of theirs that joined", journal: [joinedByStrangers], gives: true },
   ],
   ({ journal, gives }) => assert.equal(isFromOutside(journal), gives),
 );
