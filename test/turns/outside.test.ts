@@ -100,3 +100,19 @@ test("answered again, they are still strangers' words", async (t) => {
     ],
   );
 });
+
+test("what waits behind them in the same lane is judged with them", async (t) => {
+  const on = await stage(t);
+  const told: boolean[] = [];
+  let isFirst = true;
+  const agent = judging(told, async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await on.write("of strangers", { outside: true });
+    await on.write("of the user again");
+  });
+  await on.start({ agent });
+  await on.say("of the user");
+  await untilSeen(on, 3);
+  assert.deepEqual(told, [true, true, true]);
+});
