@@ -61,8 +61,8 @@ export interface Store {
 
   /** Sessions with items that wait to be sent, the longest waiting first. */
   sendable(): Promise<readonly Session[]>;
-  /** Oldest pending item. */
-  nextItem(session: SessionId): Promise<OutboxItem | null>;
+  /** Oldest pending item of these sessions together. */
+  nextItem(sessions: readonly SessionId[]): Promise<OutboxItem | null>;
   heldItems(boot: BootId): Promise<readonly OutboxItem[]>;
   item(id: string): Promise<OutboxItem | null>;
 

@@ -151,28 +151,31 @@ async function lostReminders(told: Told, turns: readonly Turn[]): Promise<readon
   return found;
 }
 
-/** Replies of one chat come in the order of its messages; a turn that waited for an answer lets others pass. */
+/**
+ * Replies of one chat come in the order of its messages, also across sessions that follow one another there. A turn that
+ * waited for an answer lets others pass, and where its user started over, one that was still at work.
+ */
 function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly string[] {
   const found: string[] = [];
-  // Of messages that came at the same moment none is the first; and where many sessions may have started over, neither.
-  if (on.habits.parallel > 1 || interruptions(told) >= limits.strikesMax) return found;
-  if (told.story.recovery.afterCrash === "suspend") return found;
+  // Of messages that came at the same moment none is the first.
+  if (on.habits.parallel > 1) return found;
   const asked = told.story.said.filter(
     (one) => one.server === on.name && one.text === undefined && !one.acts.some((act) => waits.has(act)),
   );
-  const replied = new Set(
-    turns.filter(({ now }) => now.state === "done" && now.outcome === "replied").map((turn) => turn.input.key),
-  );
-  // A new session does not wait for the one before it.
   const startedOver = new Set(told.story.said.filter((one) => one.text === "/new").map((one) => one.chat));
-  for (const chat of new Set(asked.map((one) => one.chat)).difference(startedOver)) {
-    const mine = new Set(asked.filter((one) => one.chat === chat && replied.has(one.name)).map((one) => one.name));
+  for (const chat of new Set(asked.map((one) => one.chat))) {
+    const mine = new Set(asked.filter((one) => one.chat === chat).map((one) => one.name));
     // In the order in which they were accepted; the store lists the newest first.
-    const names = turns.toReversed().flatMap(({ input }) => (mine.has(input.key) ? [input.key] : []));
-    const places = names.map((name) => on.seen.findIndex((seen) => seen.text.split(", ").includes(answerTo(name))));
-    const seen = places.filter((place) => place !== -1);
-    if (seen.some((place, i) => place < (seen[i - 1] ?? -1)))
-      found.push(`answers in ${chat} came out of order: ${names.join(" ")} at ${places.join(" ")}`);
+    const names = turns.toReversed().flatMap(({ input: { key }, acceptedAt, now }) => {
+      if (!mine.has(key) || now.state !== "done" || now.outcome !== "replied") return [];
+      const place = on.seen.findIndex((seen) => seen.text.split(", ").includes(answerTo(key)));
+      return place === -1 ? [] : [{ key, place, acceptedAt, doneAt: now.doneAt }];
+    });
+    for (const [i, { key, place, acceptedAt }] of names.entries()) {
+      const due = names.slice(0, i).filter(({ doneAt }) => !startedOver.has(chat) || doneAt < acceptedAt);
+      const passed = due.find((one) => one.place > place);
+      if (passed !== undefined) found.push(`in ${chat} the answer to ${key} came before that to ${passed.key}`);
+    }
   }
   return found;
 }

@@ -58,6 +58,18 @@ export const stories: Readonly<Record<string, Story>> = {
       { ...say(70, "b", "stop"), text: "/stop" },
     ],
   },
+  "starting over behind answers that are refused": {
+    ...plainStory,
+    seed: 19,
+    servers: { keyed: { ...wellBehaved, refuses: 0.6 } },
+    said: [
+      say(0, "a", "m1L"),
+      { ...say(100, "a", "new"), text: "/new" },
+      say(200, "a", "m2"),
+      { ...say(300, "a", "new again"), text: "/new" },
+      say(400, "a", "m3"),
+    ],
+  },
   "wishes, summaries, questions of calls": {
     ...plainStory,
     seed: 14,

@@ -65,8 +65,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "replies out of order",
     file: "src/stores/sqlite/queries.ts",
-    find: "WHERE session = ? AND state = 'pending' ORDER BY n LIMIT 1",
-    replace: "WHERE session = ? AND state = 'pending' ORDER BY n DESC LIMIT 1",
+    find: "WHERE session = here.value AND state = 'pending' ORDER BY n LIMIT 1",
+    replace: "WHERE session = here.value AND state = 'pending' ORDER BY n DESC LIMIT 1",
   },
   {
     name: "later reply overtakes a retry",

@@ -13,15 +13,15 @@ export const orderFaults: readonly Mutant[] = [
   {
     name: "order: the newest conversation goes first",
     file: "src/engine/outbox/pump.ts",
-    find: "const [head] = line.sessions;",
-    replace: "const head = [...line.sessions].at(-1);",
+    find: "const asked = [...line.sessions];\n      line.sessions.clear();",
+    replace: "const asked = [...line.sessions].slice(-1);\n      line.sessions.delete(asked[0] as SessionId);",
     by: "turns/order",
   },
   {
-    name: "order: an answer that comes back stands behind the others",
+    name: "order: an answer that comes back is passed by the others",
     file: "src/engine/outbox/pump.ts",
-    find: "        line.sessions.set(session, false);\n        line.isWorking = true;",
-    replace: "        line.isWorking = true;",
+    find: 'if (answered.now.state === "pending") line.sessions.add(item.session);',
+    replace: "",
     by: "turns/order",
   },
   {
@@ -34,7 +34,7 @@ export const orderFaults: readonly Mutant[] = [
   {
     name: "order: two work on one line",
     file: "src/engine/outbox/pump.ts",
-    find: "        line.isWorking = true;\n",
+    find: "      line.isWorking ||= seat !== null;\n",
     replace: "",
     by: "turns/order",
   },

@@ -67,6 +67,21 @@ test("started over twice while the first answer is tried again: nothing passes i
   assert.equal((await on.store.sessions({ limit: 9 })).length, 4);
 });
 
+test("what still works in the earlier conversation answers in its turn", async (t) => {
+  const { on, way } = await chat(t);
+  const slow = async (job: AgentJob): Promise<Step> => {
+    const text = textOf(job.input.body);
+    if (text === "slow") await job.pause(1_000);
+    return said(`answer to ${text}`);
+  };
+  const busy = { ...later, afterMs: 100 };
+  await on.start({ agent: agentOf([], [slow]), platforms: { chat: way(() => (on.now() < 5_000 ? busy : null)) } });
+  for (const text of ["slow", "/new", "two"]) await on.say(text);
+  await on.pass(2_000);
+  await on.say("three");
+  await inOrder(on, over, "answer to two", "answer to slow", "answer to three");
+});
+
 test("an answer under way comes back, and keeps its turn", async (t) => {
   const { on, way } = await chat(t);
   const platforms = { chat: way((item, times) => (isFirst(item) && times === 1 ? later : null), 500) };

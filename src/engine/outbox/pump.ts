@@ -1,5 +1,5 @@
 // From the outbox to the platforms: in order at a place, side by side across places. Sessions that follow one another at a
-// place share its line: what an earlier one still has to say goes first. What is about to be sent is stored as such before
+// place share its line: what was written first goes first, whichever of them wrote it. What is about to be sent is stored as such before
 // the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
 
 import { sentenceOf } from "../../core/fault.ts";
@@ -40,8 +40,8 @@ export interface Pump extends Outlet {
 
 /** The outbox of a place that somebody works on or is about to write to. */
 type Line = {
-  /** Who writes there, in the order of their turn; and whether items of theirs may wait in the store. */
-  readonly sessions: Map<SessionId, boolean>;
+  /** Whose items may wait in the store. */
+  readonly sessions: Set<SessionId>;
   /** Reserved by so many whose commits are on their way: nobody passes them meanwhile. */
   reserved: number;
   /** Something is being sent or looked for, or will be as soon as it is stored. */
@@ -74,18 +74,13 @@ export function pump(parts: Parts): Pump {
     for (;;) {
       if (taken !== null) await underWay(sendAndSettle(taken, line));
       taken = null;
-      // The first one keeps its turn until it has nothing left, also through its retries.
-      const [head] = line.sessions;
-      if (head === undefined || !isOpen) break;
-      const [session, more] = head;
-      if (!more) {
-        line.sessions.delete(session);
-        continue;
-      }
-      line.sessions.set(session, false);
-      const next = await store.nextItem(session);
+      if (line.sessions.size === 0 || !isOpen) break;
+      const asked = [...line.sessions];
+      line.sessions.clear();
+      // The oldest of all keeps its turn until it has arrived, also through its retries.
+      const next = await store.nextItem(asked);
       if (next === null) continue;
-      line.sessions.set(session, true);
+      for (const session of asked) line.sessions.add(session);
       taken = await take(next, line);
     }
     line.isWorking = false;
@@ -169,13 +164,13 @@ export function pump(parts: Parts): Pump {
     const answered = afterSend(item, event, can, settingsOf(parts, item.to.platform).inDoubt);
     if ((await ledger.keep([{ put: "item", item: answered }])) !== "committed") return;
     tell(answered);
-    if (answered.now.state === "pending") line.sessions.set(item.session, true);
+    if (answered.now.state === "pending") line.sessions.add(item.session);
   }
 
   function lineAt(place: string): Line {
     const found = lines.get(place);
     if (found !== undefined) return found;
-    const made: Line = { sessions: new Map(), reserved: 0, isWorking: false, nap: null };
+    const made: Line = { sessions: new Set(), reserved: 0, isWorking: false, nap: null };
     lines.set(place, made);
     return made;
   }
@@ -189,7 +184,7 @@ export function pump(parts: Parts): Pump {
     if (!isOpen) return;
     const place = sessionKey(to);
     const line = lineAt(place);
-    line.sessions.set(session, true);
+    line.sessions.add(session);
     if (line.isWorking) line.nap?.abort(over);
     else start(place, line, null);
   }
@@ -202,17 +197,14 @@ export function pump(parts: Parts): Pump {
       const seat = isBusy || !isOpen ? null : all.take(to, edits !== null);
       const line = lineAt(place);
       line.reserved++;
-      if (seat !== null) {
-        line.sessions.set(session, false);
-        line.isWorking = true;
-      }
+      line.isWorking ||= seat !== null;
       return {
         free: seat !== null,
         send(item, more) {
           line.reserved--;
           if (seat === null) poke(session, to);
           else {
-            if (more) line.sessions.set(session, true);
+            if (more) line.sessions.add(session);
             if (item === null) seat.leave();
             start(place, line, item === null ? null : { item, seat });
           }

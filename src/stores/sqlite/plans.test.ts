@@ -41,7 +41,7 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   strikes: ["PRIMARY KEY"],
   struckOut: ["strikes_out"],
   sendable: ["items_pending", "sqlite_autoindex_sessions_1"],
-  nextItem: ["items_pending"],
+  nextItem: ["items_pending", "INTEGER PRIMARY KEY"],
   heldItems: ["items_sending"],
   item: ["sqlite_autoindex_items_1"],
   nextTimer: ["timers_due"],
@@ -76,7 +76,16 @@ for (const [name, sql] of Object.entries(engineQueries)) {
     // Sorting is for a handful of open sessions only.
     if (plan.some((line) => line.includes("TEMP B-TREE FOR ORDER BY"))) {
       assert.ok(
-        ["runnable", "sendable", "pairingsAt", "questionsAt", "heldTurns", "heldItems", "deadBoots"].includes(name),
+        [
+          "runnable",
+          "sendable",
+          "nextItem",
+          "pairingsAt",
+          "questionsAt",
+          "heldTurns",
+          "heldItems",
+          "deadBoots",
+        ].includes(name),
         `${name} sorts: ${plan.join("; ")}`,
       );
     }

@@ -59,7 +59,9 @@ export const engineQueries = {
       SELECT session, min(n) AS first FROM items INDEXED BY items_pending
       WHERE state = 'pending' GROUP BY session ORDER BY first) AS waiting
     JOIN sessions ON sessions.id = waiting.session ORDER BY waiting.first`,
-  nextItem: "SELECT * FROM items INDEXED BY items_pending WHERE session = ? AND state = 'pending' ORDER BY n LIMIT 1",
+  nextItem: `SELECT items.* FROM json_each(?) AS here CROSS JOIN items ON items.n = (
+      SELECT n FROM items INDEXED BY items_pending WHERE session = here.value AND state = 'pending' ORDER BY n LIMIT 1)
+    ORDER BY items.n LIMIT 1`,
   heldItems: "SELECT * FROM items INDEXED BY items_sending WHERE boot = ? AND state = 'sending' ORDER BY n",
   item: "SELECT * FROM items WHERE id = ?",
   nextTimer: "SELECT * FROM timers INDEXED BY timers_due ORDER BY due_at LIMIT 1",
@@ -101,6 +103,7 @@ export function engineReads(db: DatabaseSync): Reads {
   const journalOf = many(q.journalOf, toEntry);
   const journalTail = many(q.journalTail, toEntry);
   const memories = many(q.memories, toMemory);
+  const nextItem = one(q.nextItem, toItem);
   const spentOn = one(q.spentOn, toSpent);
   const strikes = one(q.strikes, (raw) => raw["strikes"] as number);
   return {
@@ -133,7 +136,7 @@ export function engineReads(db: DatabaseSync): Reads {
     strikes: async (key) => (await strikes(key)) ?? 0,
     struckOut: many(q.struckOut, (raw) => raw["key"] as string),
     sendable: many(q.sendable, toSession),
-    nextItem: one(q.nextItem, toItem),
+    nextItem: (sessions) => nextItem(JSON.stringify(sessions)),
     heldItems: many(q.heldItems, toItem),
     item: one(q.item, toItem),
     nextTimer: one(q.nextTimer, toTimer),

@@ -59,7 +59,7 @@ function wholeTests(open: OpenStore): void {
     assert.deepEqual([session?.activeAt, session?.fence], [at(5), 2]);
     assert.equal(await store.cursor("test", "home"), "17");
     assert.equal((await store.journalOf(turnId("t1"))).length, 1);
-    assert.equal(idOf(await store.nextItem(sessionId("s1"))), "t1.0");
+    assert.equal(idOf(await store.nextItem([sessionId("s1")])), "t1.0");
     assert.equal((await store.nextTimer())?.id, "r1");
     assert.equal(await store.strikes("a key"), 2);
     const stop = { class: "planned", by: "cli", reason: "", at: at(6), clean: true };
@@ -264,7 +264,7 @@ function tickTests(open: OpenStore): void {
       "n grows",
     );
     for (const name of names.slice(0, 5)) {
-      const item = await store.nextItem(sessionId("s1"));
+      const item = await store.nextItem([sessionId("s1")]);
       assert.equal(item?.id, name);
       await write(store, [putItem(advanceItem(anItem(name), { type: "taken", boot: by }))]);
     }

@@ -210,7 +210,7 @@ function questionTests(open: OpenStore): void {
 function itemTests(open: OpenStore): void {
   test("the next item is the oldest pending one, due or not", async (t) => {
     const { store } = await started(t, open);
-    assert.equal(await store.nextItem(s1), null);
+    assert.equal(await store.nextItem([s1]), null);
     const notYet: ItemState = { state: "pending", dueAt: at(9_999_999), attempts: 4, why: "busy" };
     await write(store, [
       putSession("s1"),
@@ -221,11 +221,11 @@ function itemTests(open: OpenStore): void {
       putItem(anItem("z", { now: notYet })),
       itemIn("pending", "e"),
     ]);
-    const next = await store.nextItem(s1);
+    const next = await store.nextItem([s1]);
     assert.deepEqual(next, anItem("z", { now: notYet }));
     if (next === null) return;
     await write(store, [putItem({ ...next, version: 2, now: items.delivered })]);
-    assert.equal(idOf(await store.nextItem(s1)), "e");
+    assert.equal(idOf(await store.nextItem([s1])), "e");
   });
 
   test("sendable sessions: each once, the longest waiting first, only with pending items", async (t) => {
@@ -243,11 +243,26 @@ function itemTests(open: OpenStore): void {
     assert.deepEqual((await store.sendable()).map(idOf), ["s5", "s3", "s1"]);
   });
 
+  test("the next item of several sessions is the oldest of them all, whose ever it is", async (t) => {
+    const { store } = await started(t, open);
+    for (const name of ["s1", "s2", "s3"]) await write(store, [putSession(name)]);
+    await write(store, [
+      itemIn("delivered", "1", "s1"),
+      itemIn("pending", "2", "s2"),
+      itemIn("pending", "3", "s1"),
+      itemIn("pending", "4", "s3"),
+    ]);
+    const [s2, s3] = [sessionId("s2"), sessionId("s3")];
+    const next = async (...sessions: (typeof s2)[]) => idOf(await store.nextItem(sessions));
+    assert.deepEqual([await next(s1, s2, s3), await next(s3, s1), await next(s3)], ["2", "3", "4"]);
+    assert.equal(await store.nextItem([]), null);
+  });
+
   test("an item sent again keeps its place before younger ones", async (t) => {
     const { store } = await started(t, open);
     await write(store, [putSession("s1"), itemIn("sending", "old"), itemIn("pending", "young")]);
     await write(store, [putItem(anItem("old", { version: 2, now: { ...items.pending, attempts: 1 } }))]);
-    assert.equal(idOf(await store.nextItem(s1)), "old");
+    assert.equal(idOf(await store.nextItem([s1])), "old");
   });
 
   test("an item that does not exist is null", async (t) => {
