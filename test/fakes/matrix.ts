@@ -20,6 +20,8 @@ export type FakeMatrix = {
   /** The same event is told again by the next answer, as a server does after a rollback of its own. */
   repeat(event: string): void;
   makeRoom(room: string, people: readonly string[], invited?: boolean): void;
+  /** Whether our account has joined it. */
+  isIn(room: string): boolean;
   /** What a room shows now: our messages with their last edit, without what was taken away. */
   shown(room: string): readonly { readonly id: string; readonly text: string; readonly content: Content }[];
   readonly events: readonly FakeEvent[];
@@ -107,6 +109,7 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
       if (!invited) rooms.get(room)?.people.add(user);
       for (const wake of polls) wake();
     },
+    isIn: (room) => roomOf(room) !== null,
     shown: (room) => shownIn(events, room, user),
     failNext(kind, what = /./) {
       if (kind === "denied") isDenied = true;

@@ -51,7 +51,6 @@ test("where it is from, who wrote it, and how an answer is anchored", () => {
     key: "$mention",
     from: { platform: "matrix", account: helper, chat: id },
     sender: "@ann:example.org",
-    name: "@ann:example.org",
     body: { kind: "text", text: "what time is it?", files: [] },
     sentAt: 1_726_000_001_000,
     anchor: "$mention",

@@ -55,7 +55,6 @@ export function readEvent(event: MatrixEvent, room: Room, self: Self): Read {
     key: id,
     from,
     sender,
-    name: room.members.get(sender) ?? sender,
     body: { kind: "text", text: rest, files: [] },
     sentAt: (event.origin_server_ts ?? 0) as Instant,
     anchor: id,

@@ -1,11 +1,13 @@
-// Follows /sync from a stored place: takes the events of each answer in order, fills gaps from the rooms' history, joins
-// where it is invited, and moves the place only after everything of an answer is stored.
+// Follows /sync from a stored place: takes the events of each answer in order, fills gaps from the rooms' history, and moves
+// the place only after everything of an answer is stored.
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import { later } from "../../core/ids.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
 import type { Inlet, Surroundings } from "../../ports/platform.ts";
 import { type MatrixApi, type MatrixEvent, MatrixError, type Sync } from "./api.ts";
 import { type Attachment, type Room, type Self, readEvent } from "./inbound.ts";
+import { invitations } from "./invitations.ts";
 import { body } from "./outbound.ts";
 
 export type Following = {
@@ -23,19 +25,22 @@ const pagesMax = 100;
 /** Rooms whose members are kept in memory, and rooms that were told that they cannot be read. */
 const roomsMax = 1_000;
 const fileMax = 50_000_000;
+const downloadsMax = 3;
+const pauseMs = 1_000;
 
-/** What the stored cursor holds. */
-type Place = { readonly since: string; readonly told: readonly string[] };
+/** What the stored cursor holds: the place in the stream, rooms told that they cannot be read, rooms we are invited to. */
+type Place = { readonly since: string; readonly told: readonly string[]; readonly invited: readonly string[] };
 
 export async function follow(of: Following, from: string | null, signal: AbortSignal): Promise<void> {
   const { api, inlet } = of;
   let place = readPlace(from);
   if (place === null) {
     const { next_batch } = await api.sync(null, 0, limited(signal));
-    place = { since: next_batch, told: [] };
+    place = { since: next_batch, told: [], invited: [] };
     await inlet.moved(JSON.stringify(place));
   }
   const rooms = roomsOf(of);
+  const guests = invitations(of, place.invited, signal);
   // The first answer comes at once: whatever waited is in it.
   for (let wait = 0; !signal.aborted; wait = waitMs) {
     const answer = await api.sync(place.since, wait, limited(signal));
@@ -43,8 +48,10 @@ export async function follow(of: Following, from: string | null, signal: AbortSi
     inlet.up();
     const told = await take(of, rooms, answer, place, signal);
     if (signal.aborted) return;
-    if (answer.next_batch !== place.since) await inlet.moved(JSON.stringify({ since: answer.next_batch, told }));
-    place = { since: answer.next_batch, told };
+    guests.add(Object.keys(answer.rooms?.invite ?? {}));
+    const next = { since: answer.next_batch, told, invited: guests.open() };
+    if (JSON.stringify(next) !== JSON.stringify(place)) await inlet.moved(JSON.stringify(next));
+    place = next;
   }
 }
 
@@ -57,21 +64,20 @@ export async function courtesy(world: Surroundings["world"], what: string, work:
   }
 }
 
-function limited(signal: AbortSignal): AbortSignal {
+export function limited(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
 }
 
 function readPlace(cursor: string | null): Place | null {
   if (cursor === null) return null;
-  const { since, told } = JSON.parse(cursor) as Partial<Place>;
-  return typeof since === "string" ? { since, told: told ?? [] } : null;
+  const { since, told = [], invited = [] } = JSON.parse(cursor) as Partial<Place>;
+  return typeof since === "string" ? { since, told, invited } : null;
 }
 
 /** Everything of one answer, room by room; resolves with the rooms that know that they cannot be read. */
 async function take(of: Following, rooms: Rooms, answer: Sync, place: Place, signal: AbortSignal) {
   const { api, self, inlet } = of;
   let { told } = place;
-  for (const id of Object.keys(answer.rooms?.invite ?? {})) await join(of, id, signal);
   for (const [id, { timeline = {} }] of Object.entries(answer.rooms?.join ?? {})) {
     const missed = timeline.limited === true && timeline.prev_batch !== undefined;
     const before = missed ? await gap(of, id, timeline.prev_batch, place.since, signal) : [];
@@ -110,19 +116,9 @@ async function gap(
     }
     const { events, end } = await api.before(room, at, to, limited(signal));
     found.push(...events);
-    at = events.length === 0 || end === at ? null : end;
+    at = end === at ? null : end;
   }
   return found.toReversed();
-}
-
-/** Who may speak is decided by each message; an invitation that is void is no reason to stop. */
-async function join({ api, around }: Following, room: string, signal: AbortSignal): Promise<void> {
-  try {
-    await api.join(room, limited(signal));
-  } catch (error) {
-    if (!(error instanceof MatrixError) || error.status >= 500 || error.status === 429) throw error;
-    around.world.log("warn", "an invitation could not be taken", { room, why: error.message });
-  }
 }
 
 async function tellEncrypted({ api, around }: Following, room: string, signal: AbortSignal): Promise<void> {
@@ -170,24 +166,44 @@ async function membersOf(api: MatrixApi, id: string, signal: AbortSignal): Promi
 
 /** Files are ours before the message is stored; one that cannot be had is told in words. */
 async function withFiles(
-  { api, around, inlet }: Following,
+  of: Following,
   inbound: Inbound,
   files: readonly Attachment[],
   signal: AbortSignal,
 ): Promise<Inbound> {
+  const { around, inlet } = of;
   if (files.length === 0 || inbound.body.kind !== "text" || !(await inlet.hears(inbound))) return inbound;
   const kept: FileRef[] = [];
   const words = [inbound.body.text].filter((one) => one !== "");
   for (const { mxc, name, mime, bytes } of files) {
     try {
       if (bytes > fileMax) throw new Fault("too-large", `it has ${bytes} bytes, and at most ${fileMax} are taken`);
-      const response = await api.download(mxc, limited(signal));
-      if (response.body === null) throw new Fault("empty", "it is empty");
-      kept.push(await around.blobs.put(response.body, { name, mime }));
+      const content = await fetched(of, mxc, signal);
+      kept.push(await around.blobs.put(content, { name, mime }));
     } catch (error) {
-      if (!(error instanceof Fault) && !(error instanceof MatrixError && error.status < 500)) throw error;
-      words.push(`(The file ${name} could not be fetched: ${error.message})`);
+      // Our own disk gets better; a server that has lost the file does not, and nobody else may wait for it.
+      if (signal.aborted || (error instanceof Fault && error.code.startsWith("store"))) throw error;
+      words.push(`(The file ${name} could not be fetched: ${sentenceOf(error)})`);
     }
   }
   return { ...inbound, body: { kind: "text", text: words.join("\n"), files: kept } };
+}
+
+/** A failure may pass; after some tries it counts. */
+async function fetched(
+  { api, around }: Following,
+  mxc: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const response = await api.download(mxc, limited(signal));
+      if (response.body === null) throw new Fault("empty", "it is empty");
+      return response.body;
+    } catch (error) {
+      const mayPass = !(error instanceof Fault) && !(error instanceof MatrixError && error.status < 500);
+      if (!mayPass || tries >= downloadsMax || signal.aborted) throw error;
+      await around.world.sleep(later(around.world.now(), tries * pauseMs), signal);
+    }
+  }
 }
