@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fakeMatrix } from "../fakes/matrix.ts";
 import { FakeTelegram } from "../fakes/telegram.ts";
-import { type Gateway, atEnd, patienceMs, run, runGateway, until } from "../process/stage.ts";
+import { type Gateway, atEnd, endWhoeverServes, patienceMs, run, runGateway, until } from "../process/stage.ts";
 import { answer, configOf, homeFor } from "./telegram-stage.ts";
 
 const limit = { timeout: 3 * patienceMs };
@@ -58,11 +58,13 @@ test("a wrong token is told everywhere, once; a right one takes up what was writ
   for (const life of [1, 2]) {
     const before = fake.calls.length;
     const gateway = await runGateway(t, home);
-    const status = await told(t, home, /telegram denied: /);
-    assert.match(status, /^state +degraded: telegram does not let us in/m);
+    const status = await told(t, home, /telegram denied: .*Correct `platforms\.telegram`/);
+    assert.match(status, /^state +degraded: telegram does not let us in$/m);
+    const reason = /telegram denied: ([^.]*)\./.exec(status)?.[1] ?? "";
+    assert.equal(status.split(reason).length, 2, "the reason is told once");
     const ready = await readyz(gateway);
     assert.equal(ready.status, 503);
-    assert.match(ready.reason ?? "", /Correct `platforms\.telegram`/);
+    assert.equal(ready.reason, "telegram does not let us in");
     await until(notices, (count) => count === 1, "the home on Matrix was told once");
     const refused = fake.calls.slice(before).filter((call) => call.code === 401);
     assert.equal(refused.length, 1, "tried once a life");
@@ -72,6 +74,7 @@ test("a wrong token is told everywhere, once; a right one takes up what was writ
       const deep = await everturn(t, home, "gateway", "status", "--deep");
       assert.match(deep, /ok +matrix\/@bot:fake\.test +up for /);
       assert.match(deep, /fault +telegram\/777 +denied/);
+      assert.equal(deep.split(reason).length, 2, "the deep look tells it once as well");
     }
     assert.equal(await gateway.end(), 0);
     const refusals = timesIn(logOf(home), /"what":"platform does not let us in"/);
@@ -129,3 +132,26 @@ test("two gateways with one token: each is told, nothing is lost, and the one th
   assert.match(logs, /"what":"platform lost".*Another program/i);
   assert.ok(!logs.includes(fake.token));
 });
+
+test(
+  "whoever starts a gateway with a wrong token is told so by that very command, and at a restart again",
+  limit,
+  async (t) => {
+    const fake = await FakeTelegram.start();
+    atEnd(t, () => fake.close());
+    const home = homeFor(t, configOf(fake).replace(fake.token, wrong));
+    atEnd(t, () => endWhoeverServes(home));
+    const refused =
+      /\nIt is degraded: telegram does not let us in\.\ntelegram: does not let us in: .*Correct `platforms\.telegram`/;
+    const begun = await run(t, home, ["gateway", "start"]);
+    assert.equal(begun.code, 0, begun.err);
+    assert.match(begun.out, refused);
+    assert.match((await run(t, home, ["gateway", "restart"])).out, refused);
+    writeFileSync(join(home, "config.yaml"), configOf(fake));
+    const { out, code } = await run(t, home, ["gateway", "restart", "--json"]);
+    assert.equal(code, 0);
+    const { platforms } = JSON.parse(out.trim().split("\n").at(-1) ?? "") as { readonly platforms: unknown };
+    assert.deepEqual(platforms, [{ platform: "telegram", account: fake.token.split(":")[0], state: "up", why: null }]);
+    assert.match((await run(t, home, ["gateway", "start"])).out, /already serves .*\n.*\ntelegram: connected$/m);
+  },
+);

@@ -9,6 +9,7 @@ import type { Service } from "../../services/kinds.ts";
 import { type Here, tryCommand } from "../../services/verbs.ts";
 import type { Context } from "../context.ts";
 import { type Scene, rest, statusNow } from "./gateway.ts";
+import { type Standing, standingIn, standingText } from "./settled.ts";
 
 /** A large store may have to be brought up to date; after this the answer is that it still starts. */
 const patienceMs = 120_000;
@@ -20,6 +21,8 @@ export type Ready = {
   readonly boot: string;
   readonly state: string;
   readonly reason: string | null;
+  /** Those behind a network. */
+  readonly platforms: readonly Standing[];
 };
 
 /** Tells why there will be no gateway, as soon as that is certain; null as long as it is not. */
@@ -50,13 +53,14 @@ function isUp({ state, safeMode }: StatusReply): boolean {
   return state === "running" || state === "degraded" || safeMode;
 }
 
-function readyOf({ pid, link, boot, state, reason, safeMode }: StatusReply & { readonly link: string }): Ready {
-  return { pid, link, boot, state: safeMode ? "in safe mode" : state, reason };
+function readyOf(status: StatusReply & { readonly link: string }): Ready {
+  const { pid, link, boot, state, reason, safeMode } = status;
+  return { pid, link, boot, state: safeMode ? "in safe mode" : state, reason, platforms: standingIn(status) };
 }
 
-export function readyText({ pid, link, state, reason }: Ready): string {
+export function readyText({ pid, link, state, reason, platforms }: Ready): string {
   const well = state === "running" ? "" : `\nIt is ${state}${reason === null ? "" : `: ${reason}`}.`;
-  return `pid ${pid}\nWeb chat: ${link}${well}`;
+  return [`pid ${pid}\nWeb chat: ${link}${well}`, ...platforms.map(standingText)].join("\n");
 }
 
 /** Between two looks at a supervisor, which is a program to start each time. */

@@ -10,6 +10,7 @@ import { span } from "../story-facts.ts";
 import { type Scene, follow, isInside, rest, sceneOf, statusNow } from "./gateway.ts";
 import { display } from "./progress.ts";
 import { noneFollows, readyText, untilReady } from "./ready.ts";
+import { settled } from "./settled.ts";
 import { begin } from "./start.ts";
 
 export async function restart(context: Context): Promise<number> {
@@ -17,7 +18,7 @@ export async function restart(context: Context): Promise<number> {
   if (isInside(scene.paths.home)) return ask(context, "tool");
   const view = display(context.output, context.flags["json"] === true);
   if (scene.target === null) {
-    const ready = await begin(context, scene);
+    const ready = await settled(context, await begin(context, scene));
     view.finish({ event: "started", ...ready }, `No gateway was running; one runs now: ${readyText(ready)}`);
     return 0;
   }
@@ -28,11 +29,12 @@ export async function restart(context: Context): Promise<number> {
   else await reachGateway(context).post("/api/restart", { by: "cli" });
   const over = new AbortController();
   const following = follow(context, view, over.signal);
-  const ready = await untilReady(context, signs, before?.boot);
+  const up = await untilReady(context, signs, before?.boot);
   over.abort();
   await Promise.race([following, rest(50)]);
   const tookMs = Math.round(performance.now() - begun);
-  const awayMs = await awayOf(context, ready.boot, before?.boot);
+  const awayMs = await awayOf(context, up.boot, before?.boot);
+  const ready = await settled(context, up);
   const away = awayMs === null ? "" : `, and nobody listened for ${span(awayMs)} of it`;
   const text = `The gateway has restarted. It took ${span(tookMs)}${away}. It runs: ${readyText(ready)}`;
   view.finish({ event: "restarted", ...ready, tookMs, awayMs }, text);

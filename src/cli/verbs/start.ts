@@ -12,11 +12,13 @@ import { wrongConfig } from "../wrong-config.ts";
 import { startDetached } from "./detached.ts";
 import { type Scene, sceneOf } from "./gateway.ts";
 import { type Ready, downUnder, noneFollows, readyText, untilReady } from "./ready.ts";
+import { settled } from "./settled.ts";
 
 export async function start(context: Context): Promise<number> {
   const scene = await untilLeft(context, await sceneOf(context));
   const { paths, target } = scene;
-  const ready = target === null ? await begin(context, scene) : await untilReady(context, noneFollows(scene));
+  const up = target === null ? await begin(context, scene) : await untilReady(context, noneFollows(scene));
+  const ready = await settled(context, up);
   const what = target === null ? "The gateway runs" : `A gateway already serves ${paths.home}`;
   return show(context, { started: target === null, ...ready }, () => `${what}: ${readyText(ready)}`);
 }

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { Fault } from "../../core/fault.ts";
 import type { Instant } from "../../core/ids.ts";
-import { healthText } from "../../core/links/health.ts";
+import { deniedTodo, ended, healthText } from "../../core/links/health.ts";
 import { troubleText } from "../../core/running/patience.ts";
 import type { StatusReply } from "../../control/protocol.ts";
 import { checkLines } from "../commands/doctor.ts";
@@ -23,7 +23,7 @@ export async function status(context: Context): Promise<number> {
   try {
     const told = await askStatus(context);
     return show(context, deep === null ? told : { ...told, deep }, () =>
-      [toText(context, told), ...deepText(context, deep)].join("\n\n"),
+      [toText(context, told, deep !== null), ...deepText(context, deep)].join("\n\n"),
     );
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -66,7 +66,8 @@ function deepText({ output, now }: Context, deep: Deep | null): readonly string[
   return [checkLines(output, [...answer, ...platforms, ...deep.checks]).join("\n")];
 }
 
-function toText(context: Context, status: StatusReply & { readonly link: string }): string {
+/** What the deep look says of platforms is not said twice. */
+function toText(context: Context, status: StatusReply & { readonly link: string }, isDeep: boolean): string {
   const { output } = context;
   const now = context.now();
   const { turns, items } = status.counts;
@@ -80,7 +81,7 @@ function toText(context: Context, status: StatusReply & { readonly link: string 
       ],
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
-      ...platformLines(status, now),
+      ...(isDeep ? [] : platformLines(status, now)),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -114,7 +115,10 @@ function lastStopLine({ boots, boot }: StatusReply, now: number): readonly (read
 
 /** A line each; those that want something from their owner say so. */
 function platformLines({ platforms }: StatusReply, now: number): readonly (readonly [string, string])[] {
-  const lines = platforms.map((one) => `${one.platform} ${oneLine(healthText(one, now as Instant))}`);
+  const lines = platforms.map((one) => {
+    const how = `${one.platform} ${oneLine(healthText(one, now as Instant))}`;
+    return one.state === "denied" ? `${ended(how)} ${deniedTodo(one.platform)}` : how;
+  });
   if (lines.length === 0) return [["platforms", "none"]];
   return lines.map((line, at) => [at === 0 ? "platforms" : "", line] as const);
 }

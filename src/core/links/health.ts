@@ -64,20 +64,26 @@ export function ailsFrom({ state, since }: Pick<Health, "state" | "since">): Ins
   return (since + limits.lossPatienceMs) as Instant;
 }
 
-type Link = Pick<Health, "state" | "since" | "why"> & { readonly platform: string; readonly isFar: boolean };
+type Link = Pick<Health, "state" | "since"> & { readonly platform: string; readonly isFar: boolean };
 
-/** Why the gateway is unwell because of its platforms; null when it is not. */
+/** Which platforms make the gateway unwell, in a few words; why, each of them says itself. Null when none does. */
 export function linksTrouble(links: readonly Link[], now: Instant): string | null {
   const isAiling = (one: Link) => now >= (ailsFrom(one) ?? Number.POSITIVE_INFINITY);
   const denied = links.filter((one) => one.state === "denied");
   const isAwaited = (one: Link) => one.state === "connecting" && one.isFar && !isAiling(one);
   const isAnyThere = links.length === 0 || links.some((one) => one.state === "up" || isAwaited(one));
   const lost = links.filter((one) => one.state !== "denied" && (isAnyThere ? isAiling(one) : one.state !== "up"));
-  const refusals = denied.map(deniedText);
-  if (lost.length === 0 && isAnyThere) return refusals.length === 0 ? null : refusals.join(" ");
-  const whys = lost.map((one) => `${one.platform}: ${one.why}`).join("; ");
-  if (!isAnyThere) return [`no platform is connected${whys === "" ? "." : ` (${whys})`}`, ...refusals].join(" ");
-  return [`not connected: ${whys}`, ...refusals].join(". ");
+  const told = [
+    isAnyThere ? said(lost, "is not connected", "are not connected") : "no platform is connected",
+    said(denied, "does not let us in", "do not let us in"),
+  ].filter((one) => one !== null);
+  return told.length === 0 ? null : told.join("; ");
+}
+
+function said(links: readonly Link[], one: string, several: string): string | null {
+  const names = links.map(({ platform }) => platform);
+  if (names.length < 2) return names[0] === undefined ? null : `${names[0]} ${one}`;
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${several}`;
 }
 
 /** What is wrong and what to do. */
@@ -122,6 +128,7 @@ export function healthText({ state, since, why, heardAt, nextTryAt }: Health, no
   }
 }
 
-function ended(sentence: string): string {
+/** With a full stop. */
+export function ended(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
