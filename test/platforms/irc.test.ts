@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { type IrcUser, ircUser } from "../fakes/irc-user.ts";
 import { client } from "../process/client.ts";
 import { type Gateway, atEnd, newHome, runGateway, until } from "../process/stage.ts";
@@ -161,6 +162,7 @@ describe("irc", { skip: missing }, () => {
     for (; alice.missed() === 0; said++) {
       alice.say("ever", `word ${said}`);
       await alice.settled();
+      await pause(50);
     }
     await ended;
     t.diagnostic(`${said - 1} words while it stopped`);

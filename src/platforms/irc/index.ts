@@ -92,7 +92,8 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
     can: {
       keyedSend: false,
       draftEveryMs: null,
-      pace: { perSecond: 4, chatEveryMs: 0, atOnce: 1 },
+      // One after the other; how fast lines follow each other is counted here, by lines.
+      pace: { perSecond: 20, chatEveryMs: 0, atOnce: 1 },
       isFar: true,
       sendsByLink: true,
     },
