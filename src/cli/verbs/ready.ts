@@ -9,7 +9,7 @@ import type { Service } from "../../services/kinds.ts";
 import { type Here, tryCommand } from "../../services/verbs.ts";
 import type { Context } from "../context.ts";
 import { type Scene, rest, statusNow } from "./gateway.ts";
-import { type Standing, standingIn, standingText } from "./settled.ts";
+import { type Standing, standingIn, standingText } from "./standing.ts";
 
 /** A large store may have to be brought up to date; after this the answer is that it still starts. */
 const patienceMs = 120_000;
@@ -56,6 +56,25 @@ function isUp({ state, safeMode }: StatusReply): boolean {
 function readyOf(status: StatusReply & { readonly link: string }): Ready {
   const { pid, link, boot, state, reason, safeMode } = status;
   return { pid, link, boot, state: safeMode ? "in safe mode" : state, reason, platforms: standingIn(status) };
+}
+
+/** Most servers answer much sooner; one that does not is no reason to wait. */
+const answerMs = 3_000;
+
+/**
+ * The same gateway when every platform behind a network has answered, or after a few seconds, so that a wrong token is told
+ * by the command that starts it. Where there is no such platform, nothing is waited for.
+ */
+export async function settled(context: Context, first: Ready): Promise<Ready> {
+  let ready = first;
+  const until = performance.now() + answerMs;
+  while (ready.platforms.some(({ state }) => state === "connecting") && performance.now() < until) {
+    await rest(lookAgainMs);
+    const status = await statusNow(context);
+    if (status === null || status.boot !== ready.boot || status.safeMode) break;
+    ready = { ...ready, state: status.state, reason: status.reason, platforms: standingIn(status) };
+  }
+  return ready;
 }
 
 export function readyText({ pid, link, state, reason, platforms }: Ready): string {

@@ -9,8 +9,7 @@ import { type Context, reachGateway, show } from "../context.ts";
 import { span } from "../story-facts.ts";
 import { type Scene, follow, isInside, rest, sceneOf, statusNow } from "./gateway.ts";
 import { display } from "./progress.ts";
-import { noneFollows, readyText, untilReady } from "./ready.ts";
-import { settled } from "./settled.ts";
+import { noneFollows, readyText, settled, untilReady } from "./ready.ts";
 import { begin } from "./start.ts";
 
 export async function restart(context: Context): Promise<number> {

@@ -11,8 +11,7 @@ import { type Context, show, textFlag } from "../context.ts";
 import { wrongConfig } from "../wrong-config.ts";
 import { startDetached } from "./detached.ts";
 import { type Scene, sceneOf } from "./gateway.ts";
-import { type Ready, downUnder, noneFollows, readyText, untilReady } from "./ready.ts";
-import { settled } from "./settled.ts";
+import { type Ready, downUnder, noneFollows, readyText, settled, untilReady } from "./ready.ts";
 
 export async function start(context: Context): Promise<number> {
   const scene = await untilLeft(context, await sceneOf(context));

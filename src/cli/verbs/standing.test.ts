@@ -1,7 +1,7 @@
 // What a start says of platforms behind a network: a line each, with the reason where one does not stand.
 
 import assert from "node:assert/strict";
-import { type Standing, standingText } from "./settled.ts";
+import { type Standing, standingText } from "./standing.ts";
 import { table } from "../../testing/table.ts";
 
 type Row = {
