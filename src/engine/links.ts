@@ -23,7 +23,7 @@ import type { Parts } from "./parts.ts";
 
 /** Where what a platform hands over is stored, and what others are told about it. */
 export interface Door {
-  of(platform: Platform): Pick<Inlet, "accept" | "moved">;
+  of(platform: Platform): Pick<Inlet, "accept" | "hears" | "moved">;
   post(to: Address, text: string, key: string): Promise<unknown>;
 }
 
@@ -103,8 +103,9 @@ export function links(parts: Parts, config: string, stands: Pump["stands"], onCh
 
   function inletOf(link: Link, door: Door, onUp: () => void): Inlet {
     const { signal } = closing;
-    const { accept, moved } = door.of(link.platform);
+    const { accept, hears, moved } = door.of(link.platform);
     return {
+      hears,
       accept(message, cursor) {
         learn(link, { type: "heard" });
         return accept(message, cursor);
