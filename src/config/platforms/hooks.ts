@@ -23,11 +23,14 @@ const place = v.pipe(
   ),
 );
 
+const bodyPath = v.pipe(text, v.regex(/^[\w$.-]+$/, "must be a path into the body such as event.id, without braces"));
+
 const hook = v.pipe(
   group({
     secret,
     style: v.optional(oneOf("everturn", "github"), "everturn"),
     text: v.exactOptional(text),
+    id: v.exactOptional(bodyPath),
     to: v.exactOptional(place),
     reply: v.exactOptional(group({ url: address, secret: v.exactOptional(secret) })),
   }),

@@ -128,6 +128,7 @@ test("hooks are groups by their names: their secrets do not print, and their key
     "ci:",
     "  secret: planted-hook-secret-1",
     "  reply: { url: https://x.example.org, secret: planted-reply-secret }",
+    "  id: event.id",
   ];
   const loaded = await load("hooks", lines);
   assert.ok(loaded.type === "loaded", loaded.type === "wrong" ? loaded.faults.map(sentenceOfFault).join("\n") : "");
@@ -136,7 +137,8 @@ test("hooks are groups by their names: their secrets do not print, and their key
     assert.ok(secretsOf(loaded.config).includes(secret));
   }
   const [fault] = await faultsOf("hooks", [...lines, "  replay: 1"]);
-  assert.equal(fault, "/h/config.yaml, line 6: platforms.hooks.ci.replay is not known; did you mean reply?");
+  assert.equal(fault, "/h/config.yaml, line 7: platforms.hooks.ci.replay is not known; did you mean reply?");
+  assert.equal((await faultsOf("hooks", [...lines.slice(0, 3), '  id: "{{id}}"'])).length, 1, "a path, no template");
 });
 
 test("a secret may come from a variable, and its name is told when it is not set", async () => {

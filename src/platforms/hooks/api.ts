@@ -11,6 +11,8 @@ export type Hook = {
   readonly style: Style;
   /** How a body of any shape becomes words: `{{path.in.body}}` is replaced. Absent: the body is in our own shape. */
   readonly text?: string;
+  /** Where in a body the name of what happened stands, as a path like those of `text`: under it a repeat is harmless. */
+  readonly id?: string;
   /** Where answers go: into a chat of another platform, or to an address on the web. Neither: they only stay here. */
   readonly to?: Address;
   readonly reply?: { readonly url: string; readonly secret: string };

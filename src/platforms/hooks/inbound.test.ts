@@ -89,13 +89,51 @@ describe("templates", () => {
 });
 
 describe("the id of a call", () => {
-  const cases: readonly (readonly [what: string, body: object, headers: Record<string, string>, id: string])[] = [
-    ["of the body", { id: "a1", text: "x" }, { "idempotency-key": "other" }, "a1"],
-    ["a number", { id: 17, text: "x" }, {}, "17"],
-    ["of a header", { text: "x" }, { "idempotency-key": "key" }, "key"],
-    ["of the request itself", { text: "x" }, {}, "print"],
+  const github: Hook = { ...hook, style: "github" };
+  const template: Hook = { ...github, text: "{{status}}" };
+  const delivery = { "x-github-delivery": "d-1" };
+  const cases: readonly (readonly [
+    what: string,
+    of: Hook,
+    body: object,
+    headers: Record<string, string>,
+    id: string,
+  ])[] = [
+    ["of the body", hook, { id: "a1", text: "x" }, { "idempotency-key": "other" }, "a1"],
+    ["a number", hook, { id: 17, text: "x" }, {}, "17"],
+    [
+      "no header names what was signed without it",
+      hook,
+      { text: "x" },
+      { "idempotency-key": "key", ...delivery },
+      "print",
+    ],
+    ["of the request itself", hook, { text: "x" }, {}, "print"],
+    ["GitHub's style: of the body", github, { id: "a1", text: "x" }, delivery, "a1"],
+    ["GitHub's style: of a header", github, { text: "x" }, { "webhook-id": "w-1" }, "w-1"],
+    [
+      "GitHub's style: a header that is none",
+      github,
+      { text: "x" },
+      { "webhook-id": "w 1", "idempotency-key": "k" },
+      "k",
+    ],
+    ["a foreign body: of the delivery, not of the thing", template, { id: 7, status: "paid" }, delivery, "d-1"],
+    ["a foreign body: of the request itself", template, { id: 7, status: "paid" }, {}, "print"],
+    ["a foreign body whose id is no id", template, { id: "a b", status: "paid" }, {}, "print"],
+    ["a foreign body in our style", { ...hook, text: "{{status}}" }, { id: 7, status: "paid" }, delivery, "print"],
+    ["where it is said to be", { ...template, id: "event.id" }, { event: { id: "e1" }, status: "x" }, delivery, "e1"],
+    ["where it is said to be, a number", { ...template, id: "id" }, { id: 7, status: "paid" }, delivery, "7"],
+    ["where it is said to be and is not", { ...template, id: "event.id" }, { event: {}, status: "x" }, delivery, "d-1"],
+    [
+      "where it is said to be, in our style",
+      { ...hook, id: "at.id" },
+      { id: "a", at: { id: "b" }, text: "x" },
+      {},
+      "b",
+    ],
   ];
-  for (const [what, body, headers, id] of cases) test(what, () => assert.equal(call(hook, body, headers).id, id));
+  for (const [what, of, body, headers, id] of cases) test(what, () => assert.equal(call(of, body, headers).id, id));
 });
 
 describe("what is refused", () => {
@@ -126,4 +164,22 @@ describe("what is refused", () => {
     const found = read({ ...hook, text: "{{nothing}}" }, { text: "x" });
     assert.equal("status" in found ? found.status : found.text, 400);
   });
+});
+
+test("megabytes of anything are looked at in no time", () => {
+  const many = (of: string) => of.repeat(8_000_000);
+  const file = (more: object) => ({ text: "x", files: [{ name: "a", data: "aGk=", ...more }] });
+  const cases: readonly (readonly [what: string, of: Hook, body: object])[] = [
+    ["blanks that are no base64", hook, file({ data: `${many(" ")}!` })],
+    ["base64 that is none at its end", hook, file({ data: `${many("a")}!` })],
+    ["a type", hook, file({ mime: `${many("a")}/${many("a")}!` })],
+    ["names", hook, { chat: many("a"), sender: many(" "), id: many("a"), text: "x" }],
+    ["lists in lists", { ...hook, text: "{{a}}" }, Buffer.from(`{"a":${many("[")}${many("]")}}`)],
+  ];
+  for (const [what, of, body] of cases) {
+    const before = performance.now();
+    read(of, body);
+    const ms = performance.now() - before;
+    assert.ok(ms < 10_000, `${what}: ${ms} ms`);
+  }
 });

@@ -18,18 +18,24 @@ export type Call = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `print` names a request whose sender gave it no name of its own. */
+/** `print` names a request whose sender gave it no name of its own: no other request has it. */
 export function readCall(hook: Hook, headers: Headers, body: Uint8Array, print: string): Call | Refusal {
   const given = parse(body);
   if (given === null) return badRequest("The body must be a JSON object in UTF-8.");
-  const id = readId(given, headers, print);
-  if (id === null) return badRequest("`id` must be 1 to 200 visible ASCII characters.");
-  const [chat, sender] = [readName(given["chat"]), readName(given["sender"])];
+  const unnamed = () => (hook.style === "github" ? delivery(headers) : null) ?? print;
+  const configured = hook.id === undefined ? null : usableId(at(given, hook.id));
   if (hook.text !== undefined) {
     const words = fill(hook.text, given).trim();
     if (words === "") return badRequest("The template of this hook finds no words in this body.");
-    return { id, chat: null, sender: null, text: `Webhook ${hook.name}:\n${words}`, files: [] };
+    // `id` of a foreign body is mostly that of a thing to which much happens, not that of what happened.
+    const text = `Webhook ${hook.name}:\n${words}`;
+    return { id: configured ?? unnamed(), chat: null, sender: null, text, files: [] };
   }
+  const own = usableId(given["id"]);
+  if (own === null && given["id"] !== undefined && given["id"] !== null)
+    return badRequest("`id` must be 1 to 200 visible ASCII characters.");
+  const id = configured ?? own ?? unnamed();
+  const [chat, sender] = [readName(given["chat"]), readName(given["sender"])];
   if (chat === undefined || sender === undefined)
     return badRequest("`chat` and `sender` must be texts of 1 to 200 characters.");
   const files = readFiles(given["files"]);
@@ -52,15 +58,16 @@ function parse(body: Uint8Array): Fields | null {
   }
 }
 
-const idHeaders = ["x-github-delivery", "webhook-id", "idempotency-key"] as const;
+const deliveryHeaders = ["x-github-delivery", "webhook-id", "idempotency-key"] as const;
 
-/** What was signed counts more than a header, which was not. */
-function readId(given: Fields, headers: Headers, print: string): string | null {
-  const { id } = given;
-  if (typeof id === "number" && Number.isSafeInteger(id)) return String(id);
-  if (typeof id === "string") return isId(id) ? id : null;
-  const named = idHeaders.map((name) => headers.get(name)).find((one) => one !== null && isId(one));
-  return named ?? print;
+/** Headers are not signed: only for a style whose senders give the name of what happened nowhere else. */
+function delivery(headers: Headers): string | null {
+  return deliveryHeaders.map((name) => headers.get(name)).find((one) => one !== null && isId(one)) ?? null;
+}
+
+function usableId(given: unknown): string | null {
+  if (typeof given === "number" && Number.isSafeInteger(given)) return String(given);
+  return typeof given === "string" && isId(given) ? given : null;
 }
 
 function isId(text: string): boolean {
@@ -82,26 +89,46 @@ function readFiles(given: unknown): readonly GivenFile[] | Refusal {
   const files: GivenFile[] = [];
   for (const one of given as readonly (Fields | null)[]) {
     const { name, mime, data } = one ?? {};
-    const isWhole = typeof name === "string" && name.trim() !== "" && typeof data === "string";
-    if (!isWhole || data === "" || !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data))
+    // Without its blanks first: looking for them at the end of what may be blanks takes the square of their number.
+    const base64 = typeof data === "string" ? data.replaceAll(/\s+/g, "") : "";
+    const isWhole = typeof name === "string" && name.trim() !== "" && base64 !== "";
+    if (!isWhole || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64))
       return badRequest("Each of `files` must have a `name` and its content as base64 in `data`.");
     const kind = typeof mime === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : "application/octet-stream";
-    files.push({ name, mime: kind, bytes: Buffer.from(data, "base64") });
+    files.push({ name, mime: kind, bytes: Buffer.from(base64, "base64") });
   }
   return files;
 }
 
-/** `{{commits.0.message}}` is what stands there; what is no text is shown as JSON, and what is not there as nothing. */
+/**
+ * `{{commits.0.message}}` is what stands there; what is no text is shown as JSON, and what is not there, or is too
+ * deep, as nothing.
+ */
 export function fill(template: string, body: unknown): string {
   return template.replaceAll(/\{\{\s*([\w$.-]+)\s*\}\}/g, (_, path: string) => {
-    let at = body;
-    for (const step of path.split(".")) {
-      if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return "";
-      at = (at as Fields)[step];
-    }
-    if (at === null || at === undefined) return "";
-    return typeof at === "string" ? at : JSON.stringify(at);
+    const found = at(body, path);
+    if (found === null || found === undefined) return "";
+    return typeof found === "string" ? found : shown(found);
   });
+}
+
+/** Writing a value takes the square of its depth, and nobody reads one that deep. */
+function shown(value: unknown): string {
+  return isDeeper(value, 100) ? "" : JSON.stringify(value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
+}
+
+function at(body: unknown, path: string): unknown {
+  let here = body;
+  for (const step of path.split(".")) {
+    if (typeof here !== "object" || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Fields)[step];
+  }
+  return here;
 }
 
 export function addressOf(hook: string, chat: string | null): Address {

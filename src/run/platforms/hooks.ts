@@ -7,7 +7,7 @@ import { hooks } from "../../platforms/hooks/index.ts";
 import type { Far } from "./index.ts";
 
 export function openHooks(own: Exclude<Config["platforms"]["hooks"], false>): Far {
-  const all = Object.entries(own.hooks).map(([name, { secret, style, text, to, reply }]): Hook => {
+  const all = Object.entries(own.hooks).map(([name, { secret, style, text, id, to, reply }]): Hook => {
     const plain = secret.reveal();
     const place = to === undefined ? null : parseAddress(to);
     return {
@@ -15,6 +15,7 @@ export function openHooks(own: Exclude<Config["platforms"]["hooks"], false>): Fa
       secret: plain,
       style,
       ...(text === undefined ? {} : { text }),
+      ...(id === undefined ? {} : { id }),
       ...(place === null ? {} : { to: place }),
       ...(reply === undefined ? {} : { reply: { url: reply.url, secret: reply.secret?.reveal() ?? plain } }),
     };
