@@ -48,6 +48,14 @@ export const wrongKey: Refusal = {
     "The key is wrong. Keys are set in `platforms.api.keys` in config.yaml; the token from control.token works only under a loopback address such as 127.0.0.1.",
 };
 
+export const anotherRequest: Refusal = {
+  status: 422,
+  code: "idempotency_key_reused",
+  param: "Idempotency-Key",
+  message:
+    "This Idempotency-Key was used for another request, with other messages or for another conversation. Nothing was stored: give each request a key of its own, and the same key only to its repeats.",
+};
+
 export const notLetIn: Refusal = {
   status: 403,
   code: "not_allowed",

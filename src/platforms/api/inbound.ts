@@ -160,9 +160,10 @@ export function toInbound(
   caller: string,
   id: string,
   from: Address,
-  words: { readonly text: string; readonly files: readonly FileRef[] },
+  words: { readonly text: string; readonly files: readonly FileRef[]; readonly print: string },
   at: Instant,
 ): Inbound {
   const body = { kind: "text", text: words.text, files: words.files } as const;
-  return { key: inboundKey(caller, id), from, sender: caller, name: caller, body, sentAt: at };
+  const hints = { asked: words.print };
+  return { key: inboundKey(caller, id), from, sender: caller, name: caller, body, sentAt: at, hints };
 }

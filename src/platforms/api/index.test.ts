@@ -2,6 +2,9 @@
 // callers leave and when there are too many of them.
 
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Instant, SessionId, TurnId } from "../../core/ids.ts";
 import type { Address, Inbound } from "../../core/message.ts";
@@ -13,6 +16,7 @@ import { inletOf } from "../../testing/platform/steps.ts";
 import { aBoot, bootId } from "../../testing/samples.ts";
 import { realWorld } from "../../world.ts";
 import { apiLimits } from "./api.ts";
+import { idOf, inboundKey } from "./inbound.ts";
 import { api } from "./index.ts";
 
 const boot = bootId("b1");
@@ -22,9 +26,11 @@ const key = "a-key-of-some-length";
 async function opened(t: TestContext, pingMs: number) {
   const store = await openSqliteStore({ file: memory, writer: "inline" });
   await store.openBoot(aBoot("b1"));
+  const folder = await mkdtemp(join(tmpdir(), "everturn-api-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
   const world = realWorld(() => undefined);
   const settings = { keys: [{ name: "app", key }], pingMs };
-  const { platform, routes } = api(settings, { world, blobs: blobsLater("/nowhere"), archive: store, store });
+  const { platform, routes } = api(settings, { world, blobs: blobsLater(folder), archive: store, store });
   const stop = new AbortController();
   const taken: Turn[] = [];
   const waiting = Promise.withResolvers<void>();
@@ -51,6 +57,19 @@ async function opened(t: TestContext, pingMs: number) {
     taken.push(running);
     waiting.resolve();
     return "accepted";
+  }
+
+  /** As the engine stores what answers a question of a turn. */
+  async function answered(turn: Turn, name: string, text: string): Promise<void> {
+    const { platform: of, account } = turn.input.from;
+    const message = { key: name, session: turn.session, turn: turn.id, role: "user", text, at: at(2) } as const;
+    await store.commit(
+      [
+        { put: "inbox", platform: of, account, key: name, turn: turn.id, at: at(2) },
+        { put: "message", message },
+      ],
+      boot,
+    );
   }
 
   async function say(turn: Turn, text: string): Promise<void> {
@@ -91,7 +110,7 @@ async function opened(t: TestContext, pingMs: number) {
         ...(signal === undefined ? {} : { signal }),
       }),
     );
-  return { post, say, taken, platform, stop, ended, first: waiting.promise };
+  return { post, say, answered, taken, platform, stop, ended, first: waiting.promise };
 }
 
 const hi = { messages: [{ role: "user", content: "hi" }] };
@@ -156,6 +175,63 @@ test("a stream says that it lives, shows what grows, and ends with the whole ans
     /"content":" is 5\."[^]*"finish_reason":"stop"[^]*"choices":\[\],"usage":null\}\n\ndata: \[DONE\]\n\n$/,
   );
   assert.ok(!text.includes("… ls"), "lines about calls are no answer");
+});
+
+test("a key names one request: under it another one is refused, and a repeat is not", async (t) => {
+  const { post, say, taken, first } = await opened(t, 60_000);
+  const headers = { "idempotency-key": "same", "x-everturn-session": "one" };
+  const file = (data: string) => ({ type: "file", file: { filename: "a.txt", file_data: data } });
+  const asked = { messages: [{ role: "user", content: [{ type: "text", text: "hi" }, file("aGk=")] }] };
+  const answer = post(asked, headers);
+  await first;
+  await say(taken[0] ?? assert.fail("nothing was taken"), "Hello.");
+  assert.equal((await answer).status, 200);
+  const cases: readonly (readonly [what: string, status: number, body: object, headers: Record<string, string>])[] = [
+    ["the same", 200, asked, headers],
+    ["the same, given in another way", 200, { ...asked, stream: true, model: "x", temperature: 1 }, headers],
+    ["other words", 422, hi, headers],
+    [
+      "another file",
+      422,
+      { messages: [{ role: "user", content: [{ type: "text", text: "hi" }, file("aGg=")] }] },
+      headers,
+    ],
+    ["more before it", 422, { messages: [{ role: "system", content: "briefly" }, ...asked.messages] }, headers],
+    ["another conversation", 422, asked, { ...headers, "x-everturn-session": "two" }],
+  ];
+  for (const [what, status, body, more] of cases) {
+    const response = await post(body, more);
+    assert.equal(response.status, status, what);
+    if (status === 200) await response.body?.cancel();
+    else {
+      const { error } = (await response.json()) as { error: Record<string, unknown> };
+      assert.deepEqual(
+        [error["type"], error["code"], error["param"]],
+        ["invalid_request_error", "idempotency_key_reused", "Idempotency-Key"],
+      );
+    }
+  }
+  assert.equal(taken.length, 1);
+});
+
+test("the key of an answer to a question names that answer", async (t) => {
+  const { post, answered, say, taken, first } = await opened(t, 60_000);
+  const session = { "x-everturn-session": "one" };
+  const open = await post({ ...hi, stream: true }, session);
+  await first;
+  const turn = taken[0] ?? assert.fail("nothing was taken");
+  await answered(turn, inboundKey("app", idOf("app", "k2")), "blue");
+  await say(turn, "Blue it is.");
+  await open.body?.cancel();
+  const words = (content: string) => ({ stream: true, messages: [{ role: "user", content }] });
+  for (const [content, status] of [
+    ["blue", 200],
+    ["red", 422],
+  ] as const) {
+    const response = await post(words(content), { ...session, "idempotency-key": "k2" });
+    assert.equal(response.status, status, content);
+    await response.body?.cancel();
+  }
 });
 
 test("callers who leave give their places back; too many are told to come back", async (t) => {

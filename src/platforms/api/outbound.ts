@@ -2,6 +2,7 @@
 
 import type { Entry } from "../../core/journal.ts";
 import type { Message } from "../../core/message.ts";
+import { stoppedMark } from "../../core/running/stopped.ts";
 import type { Turn } from "../../core/turn.ts";
 import type { EntryLine } from "../../ports/store.ts";
 import type { Chunk, Completion, Line, UsageReply } from "./api.ts";
@@ -114,7 +115,8 @@ export function found(turn: Turn, after: readonly Message[]): Found {
   const asked = own.findIndex(({ question }) => question !== undefined);
   const lines = isJoined ? own.slice(0, 1) : asked < 0 ? own : own.slice(0, asked + 1);
   const isDone = isJoined ? lines.length > 0 : asked >= 0 || now.state === "done";
-  const isStopped = now.state === "done" && now.outcome === "cancelled" && asked < 0;
+  const isTold = lines.at(-1)?.text.endsWith(stoppedMark) === true;
+  const isStopped = now.state === "done" && now.outcome === "cancelled" && asked < 0 && !isTold;
   const stopped = isStopped ? [{ text: `(This was stopped: ${now.why ?? "somebody asked for it"}.)` }] : [];
   return {
     isDone,

@@ -1,5 +1,5 @@
 // The addresses below /v1: who calls is checked first, then what is asked. A message is stored before anything of its answer
-// is given, and under the same key it is the same message.
+// is given, and under the same key it is the same message, or refused.
 
 import { Fault } from "../../core/fault.ts";
 import type { Address, FileRef } from "../../core/message.ts";
@@ -13,6 +13,7 @@ import { type Bodies, readBody } from "./asked/body.ts";
 import { type Key, callerOf } from "./callers.ts";
 import {
   type Refusal,
+  anotherRequest,
   invalid,
   notFound,
   notLetIn,
@@ -36,6 +37,7 @@ import {
 } from "./inbound.ts";
 import { toLine } from "./outbound.ts";
 import { recognise, unnamed } from "./asked/recognise.ts";
+import { isRepeat, printOf } from "./asked/repeats.ts";
 import type { Rooms } from "./given/rooms.ts";
 import { type Wanted, stream, whole } from "./given/serve.ts";
 
@@ -130,8 +132,9 @@ async function take(
   asked: ChatRequest,
   named: string | null,
 ): Promise<Address | Refusal> {
-  const known = await parts.store.turnBy("api", account, inboundKey(caller, id));
-  if (known !== null) return known.input.from;
+  const print = printOf(asked, named);
+  const known = await stored(parts, inboundKey(caller, id), asked, print);
+  if (known !== null) return known;
   const found = takeApart(asked.messages);
   if ("status" in found) return found;
   const session = named === null ? null : readSession(named);
@@ -143,10 +146,18 @@ async function take(
   const files = await keep(parts.blobs, found.newest);
   const { accept, state } = parts.door;
   if (accept === null) return notServing(state);
-  const receipt = await accept(toInbound(caller, id, place, { text, files }, parts.world.now()), null);
+  const receipt = await accept(toInbound(caller, id, place, { text, files, print }, parts.world.now()), null);
   if (receipt === "ignored") return notLetIn;
-  const stored = receipt === "duplicate" ? await parts.store.turnBy("api", account, inboundKey(caller, id)) : null;
-  return stored?.input.from ?? place;
+  // Another request was faster under this key.
+  const twin = receipt === "duplicate" ? await stored(parts, inboundKey(caller, id), asked, print) : null;
+  return twin ?? place;
+}
+
+/** Where the answer is to what was stored under this key; null when nothing was. */
+async function stored(parts: Parts, key: string, asked: ChatRequest, print: string): Promise<Address | Refusal | null> {
+  const turn = await parts.store.turnBy("api", account, key);
+  if (turn === null) return null;
+  return (await isRepeat(parts.archive, { turn, key }, asked, print)) ? turn.input.from : anotherRequest;
 }
 
 async function keep(blobs: Blobs, { files }: Said): Promise<readonly FileRef[]> {

@@ -79,7 +79,7 @@ function lookFor({ archive, store }: Reading, key: string): () => Promise<Seen |
 }
 
 /** From the newest back: whoever asks has mostly just written. */
-async function lineOf(archive: Reading["archive"], from: Address, key: string): Promise<Message | null> {
+export async function lineOf(archive: Reading["archive"], from: Address, key: string): Promise<Message | null> {
   for (let before: number | null = null; ; ) {
     const page: readonly Message[] = await archive.messagesBefore(from, before, apiLimits.pageMax);
     const line = page.find((one) => one.role === "user" && one.key === key);
