@@ -7,7 +7,7 @@ import { isRefusedAlways } from "./available.ts";
 import { type Override, type Variables, readScalar, substitute } from "./env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, nowhere } from "./faults.ts";
 import { configSchema } from "./schema.ts";
-import { schemaAt, takesList, wantsText, within } from "./shape.ts";
+import { schemaAt, takesList, wantsText, wantsTexts, within } from "./shape.ts";
 
 export class Draft {
   value: unknown = {};
@@ -105,7 +105,9 @@ export class Draft {
 
   /** Text from a variable as the kind of value that the key wants. */
   #typed(text: string, schema: GenericSchema | null, path: KeyPath, faults: ConfigFault[]): unknown {
-    if (wantsText(schema) && !(takesList(schema) && text.trimStart().startsWith("["))) return text;
+    const isJson = text.trimStart().startsWith("[");
+    if (wantsText(schema) && !(takesList(schema) && isJson)) return text;
+    if (wantsTexts(schema) && !isJson) return listOf(text);
     const scalar = readScalar(text);
     if (scalar.type === "value") return scalar.value;
     this.faulty.push(path);
@@ -127,6 +129,14 @@ function inGroup(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key)
     ? Object.entries(value).find(([name]) => name === key)?.[1]
     : undefined;
+}
+
+/** `ann, 123` are two. */
+function listOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
 }
 
 const notGroups = [

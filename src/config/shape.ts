@@ -3,7 +3,7 @@
 
 import type { GenericSchema } from "valibot";
 import { type KeyPath } from "./faults.ts";
-import { secretText } from "./kinds.ts";
+import { command, secretText } from "./kinds.ts";
 
 /** Only what is read here of the many kinds of schema. */
 type Inside = {
@@ -14,6 +14,7 @@ type Inside = {
   readonly item?: GenericSchema;
   readonly value?: unknown;
   readonly literal?: unknown;
+  readonly pipe?: readonly unknown[];
 };
 
 /** Without the layers that say "may be absent"; every choice of a union by itself. */
@@ -36,7 +37,8 @@ export function entriesOf(schema: GenericSchema): Readonly<Record<string, Generi
 
 /** Whether there is one kind of group only, so that faults inside it are meant. */
 export function hasOneGroup(schema: GenericSchema | null): boolean {
-  return schema !== null && choices(schema).filter((one) => one.entries !== undefined).length === 1;
+  if (schema === null) return false;
+  return choices(schema).filter((one) => one.entries !== undefined || one.type === "record").length === 1;
 }
 
 /** The schema of one key of a group, one name of a named set, or one item of a list; null when there is none. */
@@ -68,6 +70,14 @@ export function takesList(schema: GenericSchema | null): boolean {
   return schema !== null && choices(schema).some((one) => one.type === "array");
 }
 
+/** Whether it is a list of texts and nothing else; a program with its arguments is not meant, they may hold commas. */
+export function wantsTexts(schema: GenericSchema | null): boolean {
+  if (schema === null || isSame(schema, command)) return false;
+  return choices(schema).every(
+    ({ type, item }) => type === "array" && item !== undefined && choices(item).some(isText),
+  );
+}
+
 function isText(one: Inside): boolean {
   return (
     one.type === "string" || one.type === "picklist" || (one.type === "literal" && typeof one.literal === "string")
@@ -79,6 +89,9 @@ export function isSecret(schema: GenericSchema | null): boolean {
   if (isSame(schema, secretText)) return true;
   const inside: Inside = schema;
   if (inside.wrapped !== undefined) return isSecret(inside.wrapped);
+  // A secret that must have a certain form is still one.
+  const first = inside.pipe?.[0];
+  if (isSchema(first) && isSecret(first)) return true;
   return inside.type === "union" && (inside.options ?? []).some((one) => isSchema(one) && isSecret(one));
 }
 

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { flag, group, oneOf, secretText, text, whole } from "../kinds.ts";
-import { everyPlatform, inDoubt, orOff } from "./every.ts";
+import { everyPlatform, inDoubt } from "./every.ts";
 
 const server = (port: number) => ({
   host: text,
@@ -13,7 +13,7 @@ const server = (port: number) => ({
   anyCertificate: v.optional(flag, false),
 });
 
-export const email = orOff({
+const settings = group({
   ...everyPlatform,
   // Whoever is not known gets no answer by default: a code sent to a forged address would go to somebody else.
   pairing: v.optional(flag, false),
@@ -22,5 +22,23 @@ export const email = orOff({
   imap: group({ ...server(993), mailbox: v.optional(text, "INBOX") }),
   smtp: group(server(465)),
   verify: v.optional(oneOf("auto", "require", "off"), "auto"),
+  authServer: v.exactOptional(text),
   inDoubt,
 });
+
+export const email = v.union(
+  [
+    v.literal(false),
+    v.pipe(
+      settings,
+      v.forward(
+        v.check(
+          (own) => own.verify !== "require" || own.authServer !== undefined,
+          "must be set where verify is require: the first word of the Authentication-Results that your mail server writes, such as mx.google.com",
+        ),
+        ["authServer"],
+      ),
+    ),
+  ],
+  "must be a group of settings, or false to switch it off",
+);

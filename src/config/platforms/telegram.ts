@@ -4,9 +4,17 @@ import * as v from "valibot";
 import { address, flag, group, secretText } from "../kinds.ts";
 import { everyPlatform, inDoubt, orOff, streaming } from "./every.ts";
 
+const botToken = v.pipe(
+  secretText,
+  v.check(
+    (token) => /^\d+:[\w-]+$/.test(token.reveal()),
+    "must be the token that BotFather told, digits, a colon and letters",
+  ),
+);
+
 export const telegram = orOff({
   ...everyPlatform,
-  token: secretText,
+  token: botToken,
   apiRoot: v.optional(address, "https://api.telegram.org"),
   streaming,
   /** A message that was taken gets an eye. */

@@ -17,12 +17,12 @@ import { type Checked, type Raw, isGroup, valueAt } from "./raw.ts";
 export function explain(raw: Raw): Checked {
   const faults: ConfigFault[] = [];
   const done = new Set(raw.faulty.map((path) => JSON.stringify(path)));
-  const report: Report = (path, what, todo) => {
+  const report: Report = (path, what, todo, also) => {
     // A key and what is below it have one fault at most; the first says enough.
     for (let length = 0; length <= path.length; length++) {
       if (done.has(JSON.stringify(path.slice(0, length)))) return;
     }
-    done.add(JSON.stringify(path));
+    for (const one of also === undefined ? [path] : [path, also]) done.add(JSON.stringify(one));
     const origin = raw.originOf(path);
     faults.push(faultAt(origin, formatKey(path), what, typeof todo === "string" ? todo : todo(origin)));
   };
@@ -35,7 +35,8 @@ export function explain(raw: Raw): Checked {
   return { type: "wrong", faults };
 }
 
-type Report = (path: KeyPath, what: string, todo: Advice) => void;
+/** `also`: another key about which this says enough. */
+type Report = (path: KeyPath, what: string, todo: Advice, also?: KeyPath) => void;
 /** What to do may depend on where the value was written. */
 type Advice = string | ((origin: Origin) => string);
 
@@ -50,7 +51,10 @@ function withoutUnknown(schema: GenericSchema | null, value: unknown, path: KeyP
   const known = Object.keys(entries);
   const kept = Object.entries(value).filter(([key]) => {
     if (Object.hasOwn(entries, key)) return true;
-    report([...path, key], ...unknownKey(path, key, known));
+    const meant = meantKey(path, key, known);
+    const [what, todo] = unknownKey(path, key, meant, known);
+    // Whoever misspelt a key has not left it out.
+    report([...path, key], what, todo, meant !== null && !Object.hasOwn(value, meant) ? [...path, meant] : undefined);
     return false;
   });
   return Object.fromEntries(
@@ -71,9 +75,20 @@ function inside(schema: GenericSchema, value: object, path: KeyPath, report: Rep
   );
 }
 
-function unknownKey(path: KeyPath, key: string, known: readonly string[]): [what: string, todo: Advice] {
-  const usable = known.filter((one) => !isRefusedAlways([...path, one]));
-  const meant = key.length > 64 ? null : (usable.find((one) => plain(one) === plain(key)) ?? nearest(key, usable));
+function meantKey(path: KeyPath, key: string, known: readonly string[]): string | null {
+  const usable = usableOf(path, known);
+  return key.length > 64 ? null : (usable.find((one) => plain(one) === plain(key)) ?? nearest(key, usable));
+}
+
+const usableOf = (path: KeyPath, known: readonly string[]) => known.filter((one) => !isRefusedAlways([...path, one]));
+
+function unknownKey(
+  path: KeyPath,
+  key: string,
+  meant: string | null,
+  known: readonly string[],
+): [what: string, todo: Advice] {
+  const usable = usableOf(path, known);
   if (path.length === 1 && path[0] === "platforms" && meant === null)
     return [
       "is not available in this version",
@@ -137,7 +152,8 @@ function leaves(issue: Issue, before: KeyPath): readonly Leaf[] {
   return inner.flatMap((one) => leaves(one, path));
 }
 
-function tell({ issue, path }: Leaf, raw: Raw, report: Report): void {
+function tell(leaf: Leaf, raw: Raw, report: Report): void {
+  const { issue, path } = leaf;
   const { input, message } = issue;
   if (input === undefined) return report(path, "is missing", "add it");
   if (input === null) return report(path, "is empty", `give it a value or remove it; it ${message}`);
@@ -146,11 +162,11 @@ function tell({ issue, path }: Leaf, raw: Raw, report: Report): void {
   const hidden = isSecret(schema) || raw.isFilled(path);
   const shown = hidden ? "" : `, but is ${shownValue(input)}`;
   const meant = isSame(schema, modelName) && typeof input === "string" && !hidden ? meantModel(input) : null;
-  const todo = meant === null ? adviceFor(issue, words, raw.originOf(path)) : `did you mean ${meant}?`;
+  const todo = meant === null ? adviceFor(leaf, words, raw.originOf(path)) : `did you mean ${meant}?`;
   report(path, `${message}${shown}`, todo);
 }
 
-function adviceFor(issue: Issue, words: readonly string[], origin: Origin): string {
+function adviceFor({ issue, path }: Leaf, words: readonly string[], origin: Origin): string {
   const { input, type } = issue;
   if (origin.variable !== null) return "correct or unset the variable";
   const wantsNumber = type === "number";
@@ -163,8 +179,20 @@ function adviceFor(issue: Issue, words: readonly string[], origin: Origin): stri
   }
   if (type === "string" && (typeof input === "number" || typeof input === "boolean" || typeof input === "bigint"))
     return "put it in quotes";
-  if (input === true && issue.expected?.includes("Object")) return "write {} to use it as it is";
+  if (input === true && issue.expected?.includes("Object")) return groupAdvice(path);
   return "correct or remove it";
+}
+
+/** For a group that was switched on by `true`: an empty one is enough only where nothing is needed. */
+function groupAdvice(path: KeyPath): string {
+  const schema = schemaAt(configSchema, path);
+  if (schema === null || entriesOf(schema) === null) return "write names below it, each with its settings";
+  const needs = (safeParse(schema, {}).issues ?? [])
+    .flatMap((issue) => leaves(issue, path))
+    .map((one) => String(one.path.at(-1)));
+  if (needs.length === 0) return "write {} to use it as it is";
+  const list = needs.length === 1 ? needs[0] : `${needs.slice(0, -1).join(", ")} and ${needs.at(-1)}`;
+  return `write its settings below it, at least ${list}`;
 }
 
 function shownValue(value: unknown): string {
