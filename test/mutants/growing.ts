@@ -48,9 +48,16 @@ export const growingFaults: readonly Mutant[] = [
   {
     name: "growing: half an answer stays when its turn ends without words",
     file: "src/engine/turns/placed.ts",
-    find: ".then(() => previews.remove(to, remoteId));",
-    replace: ".then(() => undefined);",
+    find: 'if (fate === "dropped" || read === null) previews.remove(to, remoteId);',
+    replace: 'if (fate === "dropped" || read === null) return;',
     by: "crash",
+  },
+  {
+    name: "growing: a stop takes away what its user has read",
+    file: "src/engine/turns/placed.ts",
+    find: 'if (fate === "dropped" || read === null) previews.remove(to, remoteId);',
+    replace: "if (Date.now() > 0) previews.remove(to, remoteId);",
+    by: "turns/drafts",
   },
   {
     name: "growing: what was given up leaves its half of an answer",

@@ -231,27 +231,80 @@ test("a question finishes the message, and what follows has one of its own", asy
   assert.deepEqual(calls, ["place a", "fill d1 thinking", "edit d1 which?", "place a", "fill d2 so", "edit d2 so"]);
 });
 
-for (const how of ["silent", "stopped"] as const) {
-  test(`what is ${how} leaves no half of an answer`, async (t) => {
-    const { on, calls, begin, until } = await growing(t);
-    const silent = async (job: AgentJob): Promise<Step> => {
-      job.draft("thinking");
-      await job.pause(how === "silent" ? 200 : 60_000);
-      return said("");
-    };
-    await begin({ agent: agentOf([], [silent]) });
+test("what is silent leaves no half of an answer", async (t) => {
+  const { on, calls, begin, until } = await growing(t);
+  const silent = async (job: AgentJob): Promise<Step> => {
+    job.draft("thinking");
+    await job.pause(200);
+    return said("");
+  };
+  await begin({ agent: agentOf([], [silent]) });
+  await on.say("go");
+  await until("fill d1 thinking");
+  await until("remove d1");
+  await on.pass(1_000);
+  assert.deepEqual(
+    calls.filter((one) => /^(?:fill|edit)/.test(one)),
+    ["fill d1 thinking"],
+  );
+  await noFacts(on);
+});
+
+for (const who of ["its user", "the operator"] as const) {
+  test(`what ${who} stops keeps what was shown, and says that no more follows`, async (t) => {
+    const { on, calls, begin, until } = await growing(t, { takes: { fill: 300 } });
+    const { gateway } = await begin({ agent: agentOf([], [streams(["one", "one two", "never"], 30_000)]) });
     await on.say("go");
-    await until("fill d1 thinking");
-    if (how === "stopped") await on.say("/stop");
-    await until("remove d1");
-    await on.pass(1_000);
+    await until("fill d1 one two");
+    const [turn] = await turnsOf(on);
+    assert.ok(turn);
+    if (who === "its user") await on.say("/stop");
+    else await gateway.cancel(turn.id);
+    await until("done: fill d1 one two\n\n(Stopped.)");
+    await on.pass(60_000);
     assert.deepEqual(
-      calls.filter((one) => /^(?:fill|edit)/.test(one)),
-      ["fill d1 thinking"],
+      calls.filter((one) => one.includes("d1")),
+      ["one", "one two", "one two\n\n(Stopped.)"].flatMap((text) => [`fill d1 ${text}`, `done: fill d1 ${text}`]),
+      "after what was being written, and nothing behind it",
     );
     await noFacts(on);
   });
 }
+
+test("the last words are tried again when the platform wants a pause", async (t) => {
+  let pauses = 2;
+  const { on, calls, begin, until } = await growing(t, {
+    answers: (call) =>
+      call.endsWith("(Stopped.)") && pauses-- > 0 ? { type: "retry", afterMs: 1_000, why: "slow down" } : null,
+  });
+  await begin({ agent: agentOf([], [streams(["one", "never"], 60_000)]) });
+  await on.say("go");
+  await until("fill d1 one");
+  await on.say("/stop");
+  await until("fill d1 one\n\n(Stopped.)");
+  assert.ok(!calls.includes("remove d1"));
+});
+
+test("stopped before anything was written into it, it is taken away", async (t) => {
+  const { on, calls, begin, until } = await growing(t, { takes: { place: 400 } });
+  await begin({ agent: agentOf([], [streams(["one", "never"], 60_000)]) });
+  await on.say("go");
+  await until("place a");
+  await on.say("/stop");
+  await until("remove d1");
+  await on.pass(1_000);
+  assert.ok(!calls.some((one) => one.startsWith("fill")), calls.join(", "));
+});
+
+test("of a text that is too long for its message the beginning stays, with its end", async (t) => {
+  const { on, begin, until } = await growing(t);
+  const long = "much has been written here";
+  await begin({ agent: agentOf([], [streams([`${long}||and more`, "never"], 60_000)]) });
+  await on.say("go");
+  await until(`fill d1 ${long}||and more`);
+  await on.say("/stop");
+  await until("fill d1 much has been…\n\n(Stopped.)");
+});
 
 test("a message that takes its place takes its preview away", async (t) => {
   const { on, calls, begin, until } = await growing(t);

@@ -3,9 +3,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TurnId } from "../../src/core/ids.ts";
+import type { SessionId, TurnId } from "../../src/core/ids.ts";
 import type { ToolEffect, ToolResult } from "../../src/core/journal.ts";
 import { Interruption } from "../../src/engine/turns/interruption.ts";
+import type { AgentJob, Step } from "../../src/ports/agent.ts";
 import type { Tool, ToolContext } from "../../src/ports/tool.ts";
 import { type Living, type Stage, stage, whenAborted } from "../stop/stage.ts";
 import { agentOf, calling, fine, resultsOf, texts, tool, turnsOf, untilSeen } from "./agents.ts";
@@ -244,4 +245,51 @@ test("/stop of a running turn: a job that told nothing is ended, one that did is
   await on.say("/stop");
   await on.until(() => dropped.length === 1);
   assert.deepEqual(await resultsOf(on), [unsure(byUser)]);
+});
+
+/** Shows some words, then is at work for long. */
+const talks = async (job: AgentJob): Promise<Step> => {
+  job.draft("one two ");
+  await job.pause(60_000);
+  return done;
+};
+
+for (const who of ["its user", "the operator"] as const) {
+  test(`what was said before ${who} stopped it stays in the transcript, above the command`, async (t) => {
+    const on = await stage(t);
+    const drafts: (string | null)[] = [];
+    const one = await on.start({ agent: agentOf([], [talks]), platforms: { chat: { drafts } } });
+    await on.say("go");
+    await on.until(() => drafts.includes("one two "), "words");
+    if (who === "its user") await on.say("/stop");
+    else await one.gateway.cancel((await turnsOf(on))[0]?.id as TurnId);
+    await on.until(() => drafts.at(-1) === null, "the end of the preview");
+    const lines = await on.store.messagesAfter({ platform: "chat", account: "bot", chat: "a" }, 0, 10);
+    const answer = who === "its user" ? ["/stop", "Stopped."] : [];
+    assert.deepEqual(
+      lines.map(({ text }) => text),
+      ["go", "one two\n\n(Stopped.)", ...answer],
+    );
+    const [, kept] = lines;
+    const history = await on.store.history(kept?.session as SessionId, 10);
+    assert.deepEqual(
+      history.map(({ text, role }) => `${role}: ${text}`),
+      ["user: go", "assistant: one two\n\n(Stopped.)"],
+      "the agent knows what it had said",
+    );
+  });
+}
+
+test("where nothing is shown, nothing stays of it", async (t) => {
+  const on = await stage(t);
+  await on.start({ agent: agentOf([], [talks]) });
+  await on.say("go");
+  await on.pass(100);
+  await on.say("/stop");
+  await untilSeen(on, 1);
+  const lines = await on.store.messagesAfter({ platform: "chat", account: "bot", chat: "a" }, 0, 10);
+  assert.deepEqual(
+    lines.map(({ text }) => text),
+    ["go", "/stop", "Stopped."],
+  );
 });

@@ -3,12 +3,13 @@
 import { gist } from "../../core/asked/asking.ts";
 import type { Change } from "../../core/change.ts";
 import type { Instant, SessionId } from "../../core/ids.ts";
+import { stoppedWords } from "../../core/running/stopped.ts";
 import { type Session, newSession } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import { draftOf, forgetDraft } from "../outbox/drafts.ts";
 import { removeDraft } from "../outbox/previews.ts";
-import type { Parts } from "../parts.ts";
+import { type Parts, platformOf } from "../parts.ts";
 import { type Left, type Owned, leftBy } from "../turns/calls/left.ts";
 import { Interruption } from "../turns/interruption.ts";
 import type { Running } from "../turns/run.ts";
@@ -30,6 +31,7 @@ export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant):
   return {
     text: await stoppedText(parts, lane, turn),
     changes,
+    before: working === null ? [] : shownOf(parts, working, at),
     stored() {
       const its = lanes.laneOf(turn.session);
       if (its !== null) lanes.interrupt(its, new Interruption("cancelled", "Stopped by its user"), { is: turn.id });
@@ -60,6 +62,25 @@ async function stoppedText(parts: Parts, { session }: Lane, turn: Turn): Promise
   const more = beside.length === 0 ? "" : `\nThis goes on in the background; /stop once more ends it:${listed(beside)}`;
   const stopped = ["Stopped.", ...question].join(" ");
   return `${[stopped, ...others].join(which.length > 0 ? "\n" : " ")}${more}`;
+}
+
+/**
+ * What people were shown of an answer that ends here. It stays in the transcript: our own clients show that alone, and
+ * whoever says "go on" means these words.
+ */
+export function shownOf(parts: Parts, { turn, session, words }: Running, at: Instant): readonly Change[] {
+  const text = stoppedWords(parts.hide(words));
+  const every = platformOf(parts, session.address)?.can.draftEveryMs ?? null;
+  if (text === null || every === null || turn.now.state !== "running") return [];
+  const message = {
+    key: `${turn.id}.stopped`,
+    session: session.id,
+    turn: turn.id,
+    role: "assistant",
+    text,
+    at,
+  } as const;
+  return [{ put: "message", message }];
 }
 
 /** The turn that runs at the place of a lane: its own, or the latest of a session that it succeeded. */

@@ -5,6 +5,8 @@ import type { Change } from "../../core/change.ts";
 export type Obeyed = {
   readonly text: string;
   readonly changes: readonly Change[];
+  /** What stands in the transcript before the command. */
+  readonly before?: readonly Change[];
   /** What follows in memory once the commit stands. */
   readonly stored: () => void;
 };

@@ -18,6 +18,7 @@ export function runIn(lane: Lane, turn: Turn, joins: number, onResult: (isClear:
     join: joins,
     hasResult: false,
     trouble: null,
+    words: "",
     progressed(isClear) {
       running.hasResult = true;
       onResult(isClear);

@@ -18,6 +18,8 @@ export interface Previews {
   place(to: Address, hints: Hints): Promise<SendResult | null>;
   fill(to: Address, remoteId: string, text: string): Promise<SendResult | null>;
   remove(to: Address, remoteId: string): void;
+  /** Its last words, where nothing else finishes it. */
+  close(to: Address, remoteId: string, text: string): void;
   /** Resolves when nothing is being written into the message any more; null when nothing is. */
   busy(to: Address, remoteId: string): Promise<unknown> | null;
   /** Whether anything may be shown at all. */
@@ -68,6 +70,8 @@ export function previews(parts: Parts, gate: Gate, { isOpen, waits }: Line): Pre
       return work;
     },
     remove: (to, remoteId) => void track(removeDraft(parts, to, remoteId)),
+    close: (to, remoteId, text) =>
+      void track(insist(parts, to, (drafts, signal) => drafts.fill(to, remoteId, text, signal))),
     busy: (to, remoteId) => filling.get(nameOf(to, remoteId)) ?? null,
     mayShow: (to) => isOpen() && !gate.rests(to),
     settled: () => Promise.all(underWay),
@@ -95,11 +99,16 @@ async function bounded(parts: Parts, to: Address, call: Call): Promise<SendResul
   }
 }
 
-/** Takes a message away that nobody will finish. Not counted: there are few, and half an answer must not stay. */
-export async function removeDraft(parts: Parts, to: Address, remoteId: string): Promise<void> {
+/** Takes a message away that nobody will finish. */
+export function removeDraft(parts: Parts, to: Address, remoteId: string): Promise<void> {
+  return insist(parts, to, (drafts, signal) => drafts.remove(to, remoteId, signal));
+}
+
+/** What ends a message. Not counted: there are few, and half an answer must not stay as if it went on. */
+async function insist(parts: Parts, to: Address, call: Call): Promise<void> {
   const { world, closing } = parts;
   for (let tries = 1; !closing.aborted; tries++) {
-    const result = await bounded(parts, to, (drafts, signal) => drafts.remove(to, remoteId, signal));
+    const result = await bounded(parts, to, call);
     if (result.type !== "retry" || tries >= limits.removalsMax) return;
     await world.sleep(later(world.now(), Math.max(result.afterMs, limits.retryMinMs)), closing);
   }

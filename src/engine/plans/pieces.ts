@@ -133,6 +133,7 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
         changes: [
           self.inbox(inbound, turn.id),
           ...session(lane),
+          ...(obeyed.before ?? []),
           ...self.words(inbound, lane, turn.id),
           { put: "turn", turn: done },
           ...answer.changes,

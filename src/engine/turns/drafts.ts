@@ -15,8 +15,11 @@ import type { Previews } from "../outbox/previews.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Running } from "./run.ts";
 
-/** What becomes of a preview: words took its place, nobody needs it any more, or nobody knows yet. */
-export type Fate = "finished" | "dropped" | "unsure";
+/**
+ * What becomes of a preview: words took its place, nobody needs it any more, its user stopped it and keeps what was shown,
+ * or nobody knows yet.
+ */
+export type Fate = "finished" | "dropped" | "stopped" | "unsure";
 
 export interface Draft {
   show(text: string): void;

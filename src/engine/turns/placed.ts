@@ -1,16 +1,17 @@
 // An answer that grows inside a message of the platform. The message is placed empty; its id is stored with the turn, and
 // only then is it filled, one edit at a time, the newest text each time. Whatever ends the turn with words finishes this
 // very message by an edit, which may be repeated; so a kill never doubles what was streamed, and a resumed turn goes on in
-// the same place. Nothing here holds up a turn.
+// the same place. Of a turn that its user stops the words stay, with a last line that says so. Nothing here holds up a turn.
 
 import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import { hintsFor } from "../../core/notice.ts";
+import { stoppedIn } from "../../core/running/stopped.ts";
 import { over } from "../abort.ts";
 import { forgetDraft, noteDraft } from "../outbox/drafts.ts";
 import type { Previews } from "../outbox/previews.ts";
-import type { Parts } from "../parts.ts";
+import { type Parts, platformOf } from "../parts.ts";
 import type { Draft } from "./drafts.ts";
 import type { Running } from "./run.ts";
 
@@ -31,6 +32,8 @@ export function placed(
   let latest: string | null = null;
   /** What stands there by now, as far as we know. */
   let filled: string | null = null;
+  /** What its user may have read there last. */
+  let read: string | null = null;
   let working: Promise<void> | null = null;
   let placing: Promise<void> | null = null;
   /** The platform would not have it: no further request. */
@@ -79,6 +82,7 @@ export function placed(
     const result = await previews.fill(to, remoteId, parts.hide(text));
     if (result === null || result.type === "retry") return;
     if (result.type === "refused") isMute = true;
+    else read = text;
     if (result.type === "accepted") filled = text;
     if (latest === text) latest = null;
   }
@@ -108,8 +112,16 @@ export function placed(
       isAbandoned = true;
       if (id === null) return;
       const remoteId = id;
-      // A text that lands after the removal would only be refused; but one at a time is the rule here.
-      void (working ?? Promise.resolve()).then(() => previews.remove(to, remoteId));
+      // A text that lands after the removal would only be refused, but after the last words it would stay: one at a time.
+      void (working ?? Promise.resolve()).then(() => {
+        if (fate === "dropped" || read === null) previews.remove(to, remoteId);
+        else
+          previews.close(
+            to,
+            remoteId,
+            stoppedIn(parts.hide(read), (text) => platformOf(parts, to)?.parts(text) ?? [text]),
+          );
+      });
     },
     leave: () => stopped.abort(over),
   };

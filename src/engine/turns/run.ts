@@ -37,6 +37,8 @@ export type Running = {
   hasResult: boolean;
   /** Its step failed, and it waits to try it again; null while it goes on. */
   trouble: Trouble | null;
+  /** What the agent has said so far, as far as people were shown it. */
+  words: string;
   readonly progressed: (isClear: boolean) => void;
 };
 
@@ -55,7 +57,8 @@ export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
     } finally {
       const { state } = running.turn.now;
       if (state === "parked") preview.leave();
-      else preview.end(state === "done" ? "dropped" : "unsure");
+      else if (state !== "done") preview.end("unsure");
+      else preview.end(run.isStopped() ? "stopped" : "dropped");
     }
   };
 }
@@ -76,6 +79,7 @@ function turnRun(
   const made = calls(work);
   const { signal } = running.abort;
   let failed: Row | null = null;
+  let isStopped = false;
 
   async function stepAside(): Promise<false> {
     const { why } = interruptionOf(signal);
@@ -118,6 +122,7 @@ function turnRun(
     if (stored.version !== running.turn.version + 1) return;
     const { entries, changes, drop } = made.leftBy(stored.now.why ?? "stopped");
     running.turn = stored;
+    isStopped = true;
     drop();
     if (entries.length > 0 && (await tryRecord(entries, changes)) === "committed") afterWishes(changes);
   }
@@ -165,6 +170,7 @@ function turnRun(
     const cost = costOf(parts, running, step.usage);
     const { text, calls: wanted, final } = step;
     if (final && wanted.length === 0) return end(work, { outcome: "replied", text, entries: [step], more: cost });
+    running.words = text;
     await record([step, ...(await made.intentOf(wanted))], cost);
     return true;
   }
@@ -205,6 +211,8 @@ function turnRun(
 
   return {
     leave,
+    /** Somebody has ended it who had seen what it showed. */
+    isStopped: () => isStopped,
     /** Does one thing; false when the run is over. */
     async advance(): Promise<boolean> {
       if (signal.aborted) return stepAside();

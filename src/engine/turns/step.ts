@@ -50,7 +50,9 @@ export async function askAgent(
     pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
     draft(text) {
       lastSign = world.now();
-      if (!step.signal.aborted) preview.show(progressText(text, done, []));
+      if (step.signal.aborted) return;
+      running.words = text;
+      preview.show(progressText(text, done, []));
     },
   };
   const silence = async (): Promise<Given> => {

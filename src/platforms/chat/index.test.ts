@@ -198,6 +198,12 @@ test("a stream says hello, catches up after the cursor, then goes on live", asyn
   assert.equal(messageOf(await events.next()).text, "answer");
   const gone = await events.next();
   assert.deepEqual([gone?.type, gone?.data], ["draft", { text: null }]);
+  platform.draft(reply("web", "c1", "i", "").to, "hal");
+  assert.deepEqual((await take(events, 1))[0]?.data, { text: "hal" });
+  kept.say("c1", "turn.stopped", "hal (Stopped.)");
+  platform.draft(reply("web", "c1", "i", "").to, null);
+  const last = await take(events, 2);
+  assert.deepEqual(textsOf(last), ["hal (Stopped.)"], "what was stopped is shown without a send");
   await events.cancel();
 });
 

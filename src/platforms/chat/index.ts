@@ -66,7 +66,10 @@ function toPlatform(name: string, open: Streams, door: Door): Platform {
       return Promise.resolve({ type: "accepted", remoteId: item.id });
     },
     draft(to, text) {
-      if (door.accept !== null) open.draft(to.chat, text);
+      if (door.accept === null) return;
+      open.draft(to.chat, text);
+      // Words of one that was stopped may stand in the transcript by now.
+      if (text === null) open.wake(to.chat);
     },
   };
 }

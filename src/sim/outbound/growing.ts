@@ -2,6 +2,7 @@
 // with a pause, without saying what happened, or never, like all others. An edit that is repeated changes nothing.
 
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import { stoppedMark } from "../../core/running/stopped.ts";
 import type { DraftMessages } from "../../ports/platform.ts";
 import type { Life } from "../life.ts";
 import type { Dice } from "../time.ts";
@@ -16,7 +17,7 @@ export type Grown = {
   /** The item that finished it. */
   finishedBy: string | null;
   isRemoved: boolean;
-  /** It could not be learned whether it was taken away, or it was refused. */
+  /** It could not be learned whether it was taken away or got its last words, or that was refused. */
   isKept: boolean;
 };
 
@@ -66,9 +67,15 @@ export function growing(name: string, chances: Dice, answering: Answering, news:
     return { type: "accepted", remoteId };
   }
 
-  async function remove(remoteId: string, answer: Promise<SendResult>): Promise<SendResult> {
+  function take(remoteId: string): SendResult {
     const one = messages.get(remoteId);
-    if (one !== undefined && one.finishedBy !== null) news.onBreach(`${remoteId} was finished and taken away`);
+    if (one !== undefined) one.isRemoved = true;
+    return { type: "accepted", remoteId };
+  }
+
+  /** The last request about a message that nothing finishes. */
+  async function last(remoteId: string, answer: Promise<SendResult>): Promise<SendResult> {
+    const one = messages.get(remoteId);
     if (one !== undefined) one.isKept = true;
     const result = await answer;
     if (one !== undefined && result.type === "accepted") one.isKept = false;
@@ -84,15 +91,18 @@ export function growing(name: string, chances: Dice, answering: Answering, news:
         if (news.notedFor(remoteId) === null) news.onBreach(`${remoteId} was filled before it was stored`);
         // Some take their time on the way.
         const lagMs = chances.chance(0.2) ? chances.between(50, 400) : 0;
-        return answering(chat, life, signal, () => fill(remoteId, text, life), "preview", lagMs);
+        const isLast = text.endsWith(stoppedMark);
+        const kind = isLast ? "uncounted" : "preview";
+        const answer = answering(chat, life, signal, () => fill(remoteId, text, life), kind, lagMs);
+        return isLast ? last(remoteId, answer) : answer;
       },
       remove({ chat }, remoteId, signal) {
-        const take = (): SendResult => {
-          const one = messages.get(remoteId);
-          if (one !== undefined) one.isRemoved = true;
-          return { type: "accepted", remoteId };
-        };
-        return remove(remoteId, answering(chat, life, signal, take, "uncounted"));
+        if ((messages.get(remoteId)?.finishedBy ?? null) !== null)
+          news.onBreach(`${remoteId} was finished and taken away`);
+        return last(
+          remoteId,
+          answering(chat, life, signal, () => take(remoteId), "uncounted"),
+        );
       },
     }),
     finish(item, remoteId) {

@@ -1,6 +1,7 @@
 // What must hold after every story for answers that grew in a message: it was finished by its end, once, or taken away.
 // Half an answer stays nowhere; at worst an empty message does, where nobody could learn of it.
 
+import { stoppedMark } from "../../core/running/stopped.ts";
 import type { Turn } from "../../core/turn.ts";
 import { type Grown, placeholder } from "./growing.ts";
 import type { Server } from "../platform.ts";
@@ -29,6 +30,8 @@ function halfAnswer(told: Told, { id, text, isKept }: Grown, turn: Turn | undefi
   const { outcome } = turn.now;
   if (outcome === "replied" || outcome === "failed")
     return [`${id} still holds half an answer of ${turn.input.key}, which ended in other words`];
+  // What its user has stopped stays, and says so.
+  if (outcome === "cancelled" && text.endsWith(stoppedMark)) return [];
   return isKept || told.lives > 1 ? [] : [`${id} still holds half an answer of ${turn.input.key} (${outcome})`];
 }
 
