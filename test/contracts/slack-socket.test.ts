@@ -27,6 +27,8 @@ type Line = {
   cursor: string | null;
   /** What storing does instead, when it is set. */
   storing: ((message: Inbound) => Promise<Receipt>) | null;
+  /** Who may speak. */
+  hears: (message: Inbound) => boolean;
   /** Ends this life and begins the next. */
   readonly again: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -55,6 +57,7 @@ async function line(t: TestContext, token = appToken): Promise<Line> {
     log,
     cursor: null,
     storing: null,
+    hears: () => true,
     async again() {
       await self.stop();
       life = new AbortController();
@@ -71,7 +74,7 @@ async function line(t: TestContext, token = appToken): Promise<Line> {
           stored.push(message);
           return "accepted";
         },
-        hears: async () => true,
+        hears: async (message) => self.hears(message),
         moved: async (cursor) => void (self.cursor = cursor),
         up() {
           notes.push("up");
@@ -175,6 +178,40 @@ describe("what was missed", () => {
     assert.ok((JSON.parse(self.cursor ?? "{}") as { at: string }).at > failed.ts);
   });
 
+  test("what follows in the same conversation is stored behind it", async (t) => {
+    const self = await line(t);
+    const { fake, words } = self;
+    let refused = 0;
+    self.storing = async () => {
+      refused += 1;
+      throw new Fault("store-full", "There is no room left on the disk.");
+    };
+    fake.say(dm, "first");
+    await until(() => refused > 0, "it was offered");
+    self.storing = null;
+    await fake.say(dm, "second").receipts;
+    assert.deepEqual(words(), ["first", "second"]);
+  });
+
+  test("a reading that the end of its socket has ended does nothing more", async (t) => {
+    const self = await line(t);
+    const { fake, words, notes } = self;
+    await self.stop();
+    fake.say(dm, "missed");
+    fake.fail("conversations.history", { retryAfter: 1 }, Number.POSITIVE_INFINITY);
+    await self.again();
+    const reads = (): number => fake.calls.filter(({ method }) => method === "conversations.history").length;
+    await until(() => reads() > 1, "the past is asked for");
+    fake.dropSockets();
+    await until(() => notes.some((one) => /without a goodbye/.test(one)), "the end");
+    fake.mend();
+    // Time enough for one that goes on all the same.
+    await pause(1_000);
+    assert.deepEqual(words(), []);
+    await self.again();
+    await until(() => words().length > 0, "it is caught up");
+  });
+
   test("nothing from before the first start is taken up", async (t) => {
     const self = await line(t);
     const { fake, words } = self;
@@ -232,6 +269,18 @@ describe("what was missed", () => {
 });
 
 describe("files", () => {
+  test("are fetched for people who are known by their names", async (t) => {
+    const self = await line(t);
+    const { fake, stored } = self;
+    self.hears = ({ name }) => name === "alice";
+    const file = fake.workspace.store("notes.txt", "text/plain", Buffer.from("some notes"));
+    await fake.say(dm, "", { files: [file] }).receipts;
+    assert.deepEqual(
+      stored.map(({ body }) => body.kind === "text" && body.files.map(({ name }) => name)),
+      [["notes.txt"]],
+    );
+  });
+
   test("are there with their message; one that cannot be had is a line in it", async (t) => {
     const { fake, stored } = await line(t);
     const { workspace } = fake;

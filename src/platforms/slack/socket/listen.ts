@@ -26,13 +26,19 @@ export async function listenTo(desk: Desk, inlet: Inlet, from: string | null, si
   const self = await ourselves(desk, signal);
   if (self === null) return;
   const place = readPlace(from, desk.world.now());
-  const line = receiver(desk, self, inlet, place, signal);
-  if (from === null) await inlet.moved(writePlace(place));
-  for (let isFirst = from === null, isRecount = false; !signal.aborted; isFirst = false) {
-    if (!isFirst) line.gap();
-    const end = await oneSocket({ desk, inlet, line, signal, isRecount });
-    if (end.type === "lost" && !signal.aborted) throw new Fault("not-possible", end.why);
-    isRecount = end.type === "recount";
+  // However this call ends, nothing of it goes on beside the next.
+  const over = new AbortController();
+  const line = receiver(desk, self, inlet, place, AbortSignal.any([signal, over.signal]));
+  try {
+    if (from === null) await inlet.moved(writePlace(place));
+    else line.gap();
+    for (let isRecount = false; !signal.aborted; ) {
+      const end = await oneSocket({ desk, inlet, line, signal, isRecount });
+      if (end.type === "lost" && !signal.aborted) throw new Fault("not-possible", end.why);
+      isRecount = end.type === "recount";
+    }
+  } finally {
+    over.abort();
   }
 }
 
@@ -92,6 +98,7 @@ async function oneSocket({ desk, inlet, line, signal, isRecount }: Socket): Prom
     throw error;
   } finally {
     over.abort();
+    line.gap();
     signal.removeEventListener("abort", stop);
     await farewell(client);
   }

@@ -22,18 +22,30 @@ export type Offered = Envelope & { readonly ack: () => Promise<void> };
 export interface Receiver {
   /** Through the socket. Never throws. */
   offer(envelope: Offered): void;
-  /** Something may have been missed: from now on messages wait until the past of their conversation was read. */
+  /**
+   * Something may have been missed: from now on messages wait until the past of their conversation was read. Whoever still
+   * reads since an earlier gap stops.
+   */
   gap(): void;
-  /** After a gap, once the socket stands: reads what was missed, everywhere. */
+  /** After a gap, once the socket stands: reads what was missed, everywhere. Ends with the next gap. */
   catchUp(): Promise<void>;
 }
+
+/** What is read since one gap. It counts for nothing after the next. */
+type Reading = {
+  readonly over: AbortController;
+  /** When the socket stands, or it is over. What is read before that misses what is said meanwhile. */
+  readonly begun: PromiseWithResolvers<void>;
+  /** By conversation. */
+  readonly pasts: Map<string, Promise<void>>;
+};
 
 export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, signal: AbortSignal): Receiver {
   const { api, world } = desk;
   let place = begun;
   let seen = begun.at;
-  let isCaughtUp = true;
-  let caught = new Map<string, Promise<void>>();
+  /** Null when nothing was missed. */
+  let reading: Reading | null = null;
   let waiting = 0;
   const titles = new Map<string, string>();
   const queues = new Map<string, Promise<void>>();
@@ -48,28 +60,30 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
     place = heardAt(place, { conversation, ...(thread === undefined ? {} : { thread, isOurs: isMeant }) });
     if (ts !== undefined && ts > seen) seen = ts;
     const others = [...open].filter(([one]) => one !== key).map(([, moment]) => moment);
-    return writePlace(isCaughtUp ? moved(place, seen, others) : place);
+    return writePlace(reading === null ? moved(place, seen, others) : place);
   }
 
-  async function store(heard: Heard): Promise<void> {
+  /** Not after the end of `allowed`, however long it took to fetch what belongs to it. */
+  async function store(heard: Heard, allowed: AbortSignal): Promise<void> {
     const ours = heard.thread !== undefined && isOurs(place, threadName(heard.conversation, heard.thread));
     const { what } = heard;
+    const names = await desk.namesOf(peopleIn(heard), allowed);
+    const title = titles.get(heard.conversation);
+    const known = { names, ...(title === undefined ? {} : { title }) };
     const none = { files: [], lost: [] };
+    // Whoever is allowed by name is heard only with it.
     const isWanted =
       what.kind === "words" &&
       what.files.length > 0 &&
-      (await inlet.hears(toInbound(heard, desk.account, self, ours, { ...none, names: new Map() })));
-    const fetched = isWanted ? await fetchFiles(what.files, desk, signal) : none;
-    const names = await desk.namesOf(peopleIn(heard), signal);
-    const title = titles.get(heard.conversation);
-    const more = { ...fetched, names, ...(title === undefined ? {} : { title }) };
-    const inbound = toInbound(heard, desk.account, self, ours, more);
+      (await inlet.hears(toInbound(heard, desk.account, self, ours, { ...known, ...none })));
+    const fetched = isWanted ? await fetchFiles(what.files, desk, allowed) : none;
+    const inbound = toInbound(heard, desk.account, self, ours, { ...known, ...fetched });
+    allowed.throwIfAborted();
     const cursor = placeWith(heard);
-    if (signal.aborted) throw new Error("listening has ended");
     const receipt = await inlet.accept(inbound, cursor);
     open.delete(heard.key);
     desk.remember(heard.key);
-    if (isCaughtUp) place = moved(place, seen, open.values());
+    if (reading === null) place = moved(place, seen, open.values());
     if (what.kind === "press" && receipt === "accepted") void showChoice(heard);
   }
 
@@ -88,27 +102,43 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
   }
 
   async function live(envelope: Offered, heard: Heard): Promise<void> {
-    await caughtUp(heard.conversation, heard.isDirect);
+    const { conversation, isDirect } = heard;
+    await caughtUp(conversation, isDirect);
+    // What could not be stored there comes first.
+    if (again.has(conversation)) await readPast(conversation, isDirect, signal);
     if (signal.aborted) return;
-    if (!heard.isEcho || !desk.isKnown(heard.key)) await store(heard);
+    if (!heard.isEcho || !desk.isKnown(heard.key)) await store(heard, signal);
     if (signal.aborted) return;
     await acknowledge(envelope);
   }
 
-  function caughtUp(id: string, isDirect: boolean): Promise<void> {
-    if (isCaughtUp) return Promise.resolve();
-    const known = caught.get(id);
-    if (known !== undefined) return known;
-    const work = readPast(id, isDirect);
-    caught.set(id, work);
-    return work;
+  /** However many gaps there are meanwhile. */
+  async function caughtUp(id: string, isDirect: boolean): Promise<void> {
+    while (reading !== null && !signal.aborted) {
+      const current: Reading = reading;
+      await current.begun.promise;
+      await readSince(current, id, isDirect);
+      if (!current.over.signal.aborted) return;
+    }
   }
 
-  async function readPast(id: string, isDirect: boolean): Promise<void> {
-    for (const message of await missedIn({ api, world, signal }, id, place)) {
+  /** Each past once. Whether that counts is seen by whether it is over. */
+  async function readSince({ over, pasts }: Reading, id: string, isDirect: boolean): Promise<void> {
+    if (over.signal.aborted) return;
+    const past = pasts.get(id) ?? readPast(id, isDirect, AbortSignal.any([signal, over.signal]));
+    pasts.set(id, past);
+    try {
+      await past;
+    } catch (error) {
+      if (!over.signal.aborted) throw error;
+    }
+  }
+
+  async function readPast(id: string, isDirect: boolean, allowed: AbortSignal): Promise<void> {
+    for (const message of await missedIn({ api, world, signal: allowed }, id, place)) {
       const heard = inMessage(message, { conversation: id, isDirect }, self);
-      if (heard === null || desk.isKnown(heard.key) || signal.aborted) continue;
-      await store(heard);
+      allowed.throwIfAborted();
+      if (heard !== null && !desk.isKnown(heard.key)) await store(heard, allowed);
     }
   }
 
@@ -121,7 +151,7 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
     const owed = [...open.keys()].filter((key) => key.startsWith(`${id}:`));
     if (signal.aborted || owed.length === 0) return;
     const read = async (): Promise<void> => {
-      await readPast(id, isDirect);
+      await readPast(id, isDirect, signal);
       // What is in nobody's past any more was taken back by whoever wrote it.
       for (const key of owed) open.delete(key);
     };
@@ -152,18 +182,23 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
       void queue(heard.conversation, () => live(envelope, heard), heard.isDirect).finally(() => (waiting -= 1));
     },
     gap() {
-      isCaughtUp = false;
-      caught = new Map();
+      reading?.over.abort();
+      reading?.begun.resolve();
+      reading = { over: new AbortController(), begun: Promise.withResolvers(), pasts: new Map() };
     },
     async catchUp() {
-      const all: readonly Conversation[] = await ourConversations({ api, world, signal }, place);
+      const current = reading;
+      if (current === null) return;
+      current.begun.resolve();
+      const allowed = AbortSignal.any([signal, current.over.signal]);
+      const all: readonly Conversation[] = await ourConversations({ api, world, signal: allowed }, place);
       for (const { id, name } of all) if (name !== undefined) titles.set(id, name);
       for (const { id, is_im: isDirect = id.startsWith("D") } of all) {
-        if (signal.aborted) return;
-        await caughtUp(id, isDirect);
+        if (allowed.aborted) return;
+        await readSince(current, id, isDirect);
       }
-      if (isCaughtUp) return;
-      isCaughtUp = true;
+      if (allowed.aborted) return;
+      reading = null;
       place = moved(place, seen, open.values());
       await inlet.moved(writePlace(place));
     },
