@@ -17,7 +17,7 @@ export function setHome(parts: Parts, { from }: Inbound, rest: string): Obeyed {
   if (typed !== "") return only("Send /sethome where the home is to be, or /sethome off to take it back.");
   const value = JSON.stringify({ account, chat, ...(thread === undefined ? {} : { thread }) });
   const what = restartNotices
-    ? "I tell here when the gateway stops and is back."
+    ? "I tell here when the gateway is stopped or restarted, and when a restart is over; not of a start after a stop or a crash."
     : "Notices of stops and starts are switched off at this platform.";
   return {
     text: `This chat is the home of ${platform} now. ${what} /sethome off takes it back.`,
