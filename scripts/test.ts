@@ -30,7 +30,8 @@ async function runFiles(files: readonly string[]): Promise<Totals> {
   }, silenceMaxMs);
   const stream = run({
     files: [...files],
-    concurrency: availableParallelism(),
+    // One more than can compute: some wait for sockets.
+    concurrency: availableParallelism() + 1,
     timeout: silenceMaxMs,
     cwd: root,
     signal: tooLong.signal,
