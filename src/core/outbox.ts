@@ -1,4 +1,4 @@
-// What is to be sent: one item per part of a reply, in order per session. A state of its own marks the moment between
+// What is to be sent: one item per part of a reply, in order per place. A state of its own marks the moment between
 // "the request may have left" and "the platform answered", because only that window can double a message.
 
 import { Bug, type BootId, type Instant, type ItemId, type SessionId, type TurnId, later } from "./ids.ts";
