@@ -139,7 +139,7 @@ test("an admin lets people in from the chat, also while a turn runs; it is one c
   assert.equal(await write(on, "boss", "work 60000"), "accepted");
   assert.match(
     await talk(on, "boss", "/pair"),
-    /^These wait to be let in.*\n- eve at chat, for 60 more min\nNobody was let in by a code\.$/,
+    /^These wait to be let in.*\n- eve at chat, for 60 more min\n\nNobody was let in by a code\.$/,
   );
   assert.equal(await talk(on, "boss", `/pair approve ${code} admin`), "eve may write to me now, and is an admin.");
   await on.until(() => seenBy(on, "with eve").includes("You may write to me now."));
@@ -147,7 +147,7 @@ test("an admin lets people in from the chat, also while a turn runs; it is one c
   assert.deepEqual([paired?.admin, paired?.by], [true, "boss at chat/bot/with boss"]);
   assert.match(
     await talk(on, "eve", "/pair"),
-    /^Nobody waits to be let in\.\nThese were let in:\n- eve at chat, admin$/,
+    /^Nobody waits to be let in\.\n\nThese were let in:\n- eve at chat, admin$/,
   );
   await on.until(() => seenBy(on, "with boss").includes("answer to work 60000"));
 });

@@ -67,7 +67,7 @@ async function listText({ archive, world }: Parts, mine: Mine): Promise<string> 
       ? "Nobody waits to be let in."
       : `These wait to be let in; /pair approve and their code does it:${listed(asks)}`,
     people.length === 0 ? "Nobody was let in by a code." : `These were let in:${listed(shortened(people))}`,
-  ].join("\n");
+  ].join("\n\n");
 }
 
 function shortened(lines: readonly string[]): readonly string[] {
