@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { ChatRequest } from "./api.ts";
+import { recognise } from "./asked/recognise.ts";
 import type { Refusal } from "./faults.ts";
 import { firstText, idOf, isFirst, plainText, readKey, readRequest, readSession, takeApart } from "./inbound.ts";
 
@@ -149,3 +150,40 @@ test("names of conversations and keys", () => {
   const pairs = ["a,k", "b,k", "a,l", "a,bc", "ab,c"].map((pair) => pair.split(","));
   assert.equal(new Set(pairs.map(([caller = "", key = ""]) => idOf(caller, key))).size, pairs.length);
 });
+
+test("megabytes of anything are looked at in no time", async () => {
+  const many = (of: string, n = 2_000_000) => of.repeat(n);
+  const part = (one: object) => ({ messages: [{ role: "user", content: [one] }] });
+  const picture = (url: string) => part({ type: "image_url", image_url: { url } });
+  const talk = Array.from({ length: 10_000 }, (_, i) => ({
+    role: i % 2 === 0 ? "user" : "assistant",
+    content: many("a", 1_000),
+  }));
+  const cases: readonly (readonly [what: string, body: object | string])[] = [
+    ["blanks that are no base64", part({ type: "file", file: { file_data: `${many(" ")}!` } })],
+    ["base64 that is none at its end", part({ type: "input_audio", input_audio: { data: `${many("a")}!` } })],
+    ["an address of semicolons", picture(`data:${many(";")},a`)],
+    ["an address of almost endings", picture(`data:${many(";base64", 300_000)}x,a`)],
+    ["a type", picture(`data:${many("a")}/${many("a")};base64,aGk=`)],
+    ["a command of blanks", { messages: [{ role: "user", content: `/a ${many(" ")}` }] }],
+    ["almost a command", { messages: [{ role: "user", content: `/a@${many("a")} ${many(" ")}x` }] }],
+    ["parts", { messages: [{ role: "user", content: Array(300_000).fill({ type: "text", text: "a" }) }] }],
+    ["lists in lists", `{"messages":[{"role":"user","content":"hi"}],"stop":${many("[")}${many("]")}}`],
+    ["a talk of very many words", { messages: [...talk, { role: "user", content: "and now?" }].slice(1) }],
+  ];
+  const nobody = { sessions: async () => [], messagesBefore: never, messagesAfter: never, entries: never };
+  for (const [what, body] of cases) {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const before = performance.now();
+    const asked = readRequest(text);
+    const found = "status" in asked ? asked : takeApart(asked.messages);
+    if (!("status" in found)) {
+      firstText(found);
+      await recognise({ archive: nobody, store: { turnBy: never } }, "app", found.before, () => false);
+    }
+    const ms = performance.now() - before;
+    assert.ok(ms < 10_000, `${what}: ${ms} ms`);
+  }
+});
+
+const never = (): never => assert.fail("nobody asked for it");

@@ -13,7 +13,7 @@ const at = (n: number) => n as Instant;
 const own = "t1" as TurnId;
 
 function turnIn(now: TurnState): Turn {
-  const input = toInbound("app", "id", addressOf("app", "s"), { text: "hi", files: [] }, at(1));
+  const input = toInbound("app", "id", addressOf("app", "s"), { text: "hi", files: [], print: "p" }, at(1));
   return { ...newTurn(own, "s1" as SessionId, input, at(1)), now };
 }
 

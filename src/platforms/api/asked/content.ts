@@ -83,11 +83,12 @@ function readFile(given: unknown, where: string, n: number): Content | Refusal {
 
 type Encoded = { readonly mime: string; readonly base64: string };
 
+/** By where it begins and ends: what stands between may be of any length. */
 function readDataUrl(url: string): Encoded | null {
   const comma = url.indexOf(",");
-  if (comma < 0) return null;
-  const head = /^data:([^;,]*)(?:;[^;,]*)*;base64$/i.exec(url.slice(0, comma));
-  return head === null ? null : { mime: head[1]?.trim().toLowerCase() ?? "", base64: url.slice(comma + 1) };
+  const head = url.slice(0, Math.max(comma, 0));
+  if (!/^data:/i.test(head) || !/^;base64$/i.test(head.slice(-7))) return null;
+  return { mime: head.slice(5, head.indexOf(";")).trim().toLowerCase(), base64: url.slice(comma + 1) };
 }
 
 function fileOf(found: Encoded | null, where: string, named: string, name: string | null): Content | Refusal {

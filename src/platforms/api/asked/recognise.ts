@@ -18,7 +18,9 @@ export async function recognise(
   isBusy: (address: Address) => boolean,
 ): Promise<Address | null> {
   if (!before.some(({ role }) => role === "assistant")) return null;
-  const firsts = firstsOf(before);
+  // Each begins a text with which a conversation like this one may have begun here; the whole of each, with all that was said
+  // before it, would be the square of what came.
+  const firsts = before.flatMap(({ role, text }) => (role === "user" ? [text] : []));
   const recent = await archive.sessions({ platform: "api", limit: apiLimits.recentMax });
   for (const session of recent) {
     const { address } = session;
@@ -34,21 +36,14 @@ function isCandidate({ address, title, endedAt }: SessionLine, caller: string, f
   return firsts.some((first) => first.startsWith(title) || title.startsWith(first));
 }
 
-/** Every text with which a conversation like this one may have begun here. */
-function firstsOf(before: readonly Said[]): readonly string[] {
-  return before.flatMap((newest, i) =>
-    newest.role === "user" ? [plainText({ newest, before: before.slice(0, i) })] : [],
-  );
-}
-
 /** Whether this was said there, all of it and nothing else. */
 export function isSame(lines: readonly Message[], before: readonly Said[]): boolean {
   const [first, ...rest] = spoken(lines);
   if (first === undefined || first.role !== "user") return false;
   return before.some((newest, i) => {
     if (newest.role !== "user" || before.length - i - 1 !== rest.length) return false;
-    if (!isFirst(first.text, plainText({ newest, before: before.slice(0, i) }))) return false;
-    return rest.every((one, j) => isAlike(one, before[i + 1 + j]));
+    if (!rest.every((one, j) => isAlike(one, before[i + 1 + j]))) return false;
+    return isFirst(first.text, plainText({ newest, before: before.slice(0, i) }));
   });
 }
 
