@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Locator } from "playwright-core";
 import { FakeTelegram } from "../fakes/telegram.ts";
 import { enter, openBrowser, shoot, startGateway, until } from "./stage.ts";
 
@@ -63,5 +63,45 @@ describe("people", () => {
     await heard(eve.chat, /plum/);
     assert.equal(fake.said(mallory.chat).length, 1, "who was turned down hears nothing");
     assert.deepEqual(faults, []);
+  });
+
+  it("has room for three, says first what a name is worth, and marks the button that hides them on a phone", async (t) => {
+    const gateway = await startGateway(t);
+    for (const name of ["Frank", "Grace", "Heidi"]) {
+      const { chat, write } = fake.person(name);
+      write("hello");
+      await until(
+        async () => fake.said(chat).length,
+        (count) => count === 1,
+        `${name} is told a code`,
+      );
+    }
+    for (const colorScheme of ["light", "dark"] as const) {
+      const wide = await enter(t, browser, gateway, { viewport: { width: 1200, height: 800 }, colorScheme });
+      const cards = wide.page.locator(".strangers article");
+      await until(
+        () => cards.count(),
+        (count) => count === 3,
+        "all are shown",
+      );
+      await shoot(wide.page, `three-strangers-${colorScheme}`);
+      const box = async (of: Locator) => (await of.boundingBox()) ?? assert.fail("it is not drawn");
+      const list = await box(wide.page.locator(".strangers .waiting"));
+      const last = await box(cards.last());
+      assert.ok(last.y + last.height <= list.y + list.height + 1, "the last card is whole");
+      const warning = await box(wide.page.locator(".strangers > .hint"));
+      assert.ok(warning.y + warning.height <= (await box(cards.first())).y, "the warning stands above");
+      assert.equal(await wide.page.locator(".head .unread").isVisible(), false);
+
+      const narrow = await enter(t, browser, gateway, { viewport: { width: 390, height: 800 }, colorScheme });
+      const menu = narrow.page.getByRole("button", { name: "Conversations; somebody asks to be let in" });
+      await menu.waitFor();
+      assert.equal(await menu.locator(".unread").isVisible(), true);
+      await shoot(narrow.page, `three-strangers-narrow-${colorScheme}`);
+      await menu.click();
+      await narrow.page.getByRole("button", { name: "Let in: Heidi" }).waitFor();
+      await shoot(narrow.page, `three-strangers-drawer-${colorScheme}`);
+      assert.deepEqual([...wide.faults, ...narrow.faults], []);
+    }
   });
 });

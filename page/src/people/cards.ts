@@ -6,18 +6,24 @@ import type { Choice, Stranger } from "./people.ts";
 
 export function Strangers({ app }: { readonly app: App }): ComponentChild {
   const { waiting, trouble } = app.people;
-  if (waiting.value.length === 0) return null;
+  const { length: count } = waiting.value;
+  if (count === 0) return null;
   return h(
     "section",
     { class: "strangers", "aria-label": "People who ask to be let in" },
-    h("h2", {}, "Asking to be let in"),
-    waiting.value.map((one) => h(Card, { key: one.id, app, one })),
+    h("h2", {}, count === 1 ? "Asking to be let in" : `${count} are asking to be let in`),
+    // Before the buttons, because it is worth nothing after a press.
     h(
       "p",
       { class: "hint" },
       "Anybody can choose a name. To be certain, ask for their code and send /pair approve with it.",
     ),
     h("p", { class: "standing", role: "status" }, trouble.value),
+    h(
+      "div",
+      { class: "waiting" },
+      waiting.value.map((one) => h(Card, { key: one.id, app, one })),
+    ),
   );
 }
 

@@ -61,6 +61,8 @@ function Main({ app }: { readonly app: App }): ComponentChild {
 
 function Head({ app }: { readonly app: App }): ComponentChild {
   const { drawer } = app;
+  // On a small screen their cards are behind the button.
+  const isAsked = app.people.waiting.value.length > 0;
   return h(
     "header",
     { class: "head" },
@@ -69,12 +71,13 @@ function Head({ app }: { readonly app: App }): ComponentChild {
       {
         type: "button",
         class: "quiet only-narrow",
-        "aria-label": "Conversations",
+        "aria-label": isAsked ? "Conversations; somebody asks to be let in" : "Conversations",
         "aria-expanded": drawer.value,
         "aria-controls": "sidebar",
         onClick: () => (drawer.value = !drawer.value),
       },
       menu(),
+      isAsked && h("span", { class: "unread" }),
     ),
     h("h2", { dir: "auto" }, app.title.value),
     h(Status, { app }),
