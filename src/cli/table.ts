@@ -174,6 +174,13 @@ export const commands: readonly Command[] = [
     load: async () => (await pair()).approve,
   },
   {
+    words: ["pair", "deny"],
+    takes: ["who..."],
+    summary: "turn a request down, silently; by the code, an id, platform/id, or a name",
+    options: json,
+    load: async () => (await pair()).deny,
+  },
+  {
     words: ["pair", "revoke"],
     takes: ["who..."],
     summary: "take it back; an id, platform/id, or a name",

@@ -1,7 +1,7 @@
 // What the CLI and the page ask of a running gateway, and what it answers: types only, as they travel in JSON.
 // Moments are milliseconds since the epoch.
 
-import type { Paired } from "../core/access/pairing.ts";
+import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Fate } from "../core/asked/late.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
@@ -158,8 +158,10 @@ export type PairingView = {
 };
 /** `GET /api/pairings` */
 export type PairingsReply = { readonly waiting: readonly PairingView[]; readonly paired: readonly Paired[] };
-/** `POST /api/pairings/approve {code, admin?}`, `POST /api/pairings/:id/approve {admin?}`; `/api/pairings/:id/deny` is done */
+/** `POST /api/pairings/approve {code, admin?}`, `POST /api/pairings/:id/approve {admin?}` */
 export type ApprovePairingReply = { readonly paired: Paired };
+/** `POST /api/pairings/deny {who}`; `POST /api/pairings/:id/deny` is done */
+export type DenyPairingReply = { readonly denied: Asker };
 /** `POST /api/pairings/revoke {who}` */
 export type RevokePairedReply = { readonly revoked: Paired };
 /** `GET /api/usage?days=&session=`: by day (UTC) and model, the newest day first; today is one of the days. */

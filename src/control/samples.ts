@@ -133,7 +133,10 @@ export function recordingGateway(): FakeGateway {
       await note("approvePairing", which, admin);
       return paired;
     },
-    denyPairing: (id) => note("denyPairing", id),
+    async denyPairing(which) {
+      await note("denyPairing", which);
+      return { platform: "chat", sender: "7", name: null };
+    },
     async revokePaired(who) {
       await note("revokePaired", who);
       return paired;

@@ -17,7 +17,7 @@ export const commands = {
   model: "which model answers here; /model with a name chooses another",
   restart: "restart the gateway; what is unfinished goes on afterwards (admins)",
   sethome: "tell here what the gateway itself has to say; /sethome off takes it back (admins)",
-  pair: "who waits to be let in; /pair approve with a code, /pair revoke with a name or id (admins)",
+  pair: "who waits to be let in; /pair approve with a code, /pair deny or revoke with a name (admins)",
   whoami: "how I know you",
 } as const;
 export type CommandName = keyof typeof commands;

@@ -1,6 +1,6 @@
 // What the outside may ask of a running gateway, and what it tells.
 
-import type { Paired } from "../core/access/pairing.ts";
+import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import type { Health } from "../core/links/health.ts";
@@ -149,8 +149,8 @@ export interface Gateway {
   answer(question: string, choice: string): Promise<"answered" | "already">;
   /** Lets a stranger in, by their code or by the id of their request. A Fault says why nobody was let in. */
   approvePairing(which: { readonly code: string } | { readonly id: string }, admin: boolean): Promise<Paired>;
-  /** Turns a request down; its sender hears nothing. */
-  denyPairing(id: string): Promise<void>;
+  /** Turns a request down, by its id, or by the code, id, `platform/id` or name of who asks; they hear nothing. */
+  denyPairing(which: { readonly id: string } | { readonly who: string }): Promise<Asker>;
   /** Takes back that somebody was let in: by id, `platform/id`, or a name that only one of them has. */
   revokePaired(who: string): Promise<Paired>;
   /** Takes back what was once allowed with "always"; rejects with a Fault when there is no such rule. */

@@ -1,6 +1,7 @@
 // `everturn sessions`: list, show, search, reset, export.
 
 import type { Client } from "../../control/client.ts";
+import { codeBeginning } from "../../core/access/pairing.ts";
 import { Fault } from "../../core/fault.ts";
 import type { Message } from "../../core/message.ts";
 import type {
@@ -103,8 +104,10 @@ function idOf(context: Context): string {
   return encodeURIComponent(context.given[0] ?? "");
 }
 
-function titleOf(session: SessionView): string {
-  return `${session.endedAt === null ? "" : "(ended) "}${oneLine(session.title ?? "")}`;
+export function titleOf({ endedAt, title = "" }: Pick<SessionView, "endedAt" | "title">): string {
+  // Nothing else was said to somebody whom nobody has let in.
+  const words = title.startsWith(codeBeginning) ? "(a stranger who asked to be let in)" : oneLine(title);
+  return `${endedAt === null ? "" : "(ended) "}${words}`;
 }
 
 function messageText(context: Context, message: Message): string {

@@ -1,6 +1,11 @@
 // `everturn pair`: who waits to be let in, who was, and how that is decided.
 
-import type { ApprovePairingReply, PairingsReply, RevokePairedReply } from "../../control/protocol.ts";
+import type {
+  ApprovePairingReply,
+  DenyPairingReply,
+  PairingsReply,
+  RevokePairedReply,
+} from "../../control/protocol.ts";
 import { visibleLine } from "../../core/asked/visible.ts";
 import { type Context, reachGateway, show } from "../context.ts";
 import { oneLine, table, when } from "../print.ts";
@@ -14,7 +19,7 @@ export async function list(context: Context): Promise<number> {
     return [
       asks.length === 0
         ? "Nobody waits to be let in."
-        : `${table(["PLATFORM", "ID", "NAME", "ASKED", "UNTIL"], asks, context.output)}\nTheir codes let them in: everturn pair approve <code>`,
+        : `${table(["PLATFORM", "ID", "NAME", "ASKED", "UNTIL"], asks, context.output)}\nTheir codes let them in: everturn pair approve <code>; everturn pair deny <id> turns one down`,
       people.length === 0
         ? "Nobody was let in by a code."
         : table(["PLATFORM", "ID", "NAME", "ADMIN", "SINCE", "LET IN BY"], people, context.output),
@@ -29,6 +34,14 @@ export async function approve(context: Context): Promise<number> {
   return show(context, reply, ({ paired }) => {
     const and = admin ? " As an admin they may also restart the gateway and let others in." : "";
     return `${nameOf(paired)} at ${paired.platform} may write from now on, and is told so.${and}`;
+  });
+}
+
+export async function deny(context: Context): Promise<number> {
+  const who = context.given.join(" ");
+  const reply = await reachGateway(context).post<DenyPairingReply>("/api/pairings/deny", { who });
+  return show(context, reply, ({ denied }) => {
+    return `${nameOf(denied)} at ${denied.platform} is not let in, and hears nothing of it.`;
   });
 }
 

@@ -30,11 +30,14 @@ test("people are let in by code or by request, turned down, and sent away again"
   assert.deepEqual(await (await post("/approve", { code: "ABCDEFGH" })).json(), { paired });
   assert.deepEqual(await (await post("/p1/approve", { admin: true })).json(), { paired });
   assert.deepEqual(await (await post("/p1/deny", {})).json(), { done: true });
+  const denied = { platform: "chat", sender: "7", name: null };
+  assert.deepEqual(await (await post("/deny", { who: "ABCDEFGH" })).json(), { denied });
   assert.deepEqual(await (await post("/revoke", { who: "chat/8" })).json(), { revoked: paired });
   assert.deepEqual(gateway.asked, [
     ["approvePairing", { code: "ABCDEFGH" }, false],
     ["approvePairing", { id: "p1" }, true],
-    ["denyPairing", "p1"],
+    ["denyPairing", { id: "p1" }],
+    ["denyPairing", { who: "ABCDEFGH" }],
     ["revokePaired", "chat/8"],
   ]);
   gateway.asked.length = 0;
@@ -45,6 +48,8 @@ test("people are let in by code or by request, turned down, and sent away again"
     ["/approve", { code: "ABCDEFGH", admin: "yes" }],
     ["/p1/approve", { admin: 1 }],
     ["/revoke", { who: "" }],
+    ["/deny", { who: " " }],
+    ["/deny", { who: 7 }],
     ["/revoke", []],
   ] as const)
     assert.equal((await post(path, body)).status, 400, `${path} ${JSON.stringify(body)}`);
@@ -53,7 +58,7 @@ test("people are let in by code or by request, turned down, and sent away again"
 
 test("nobody without the token is let near it", async (t) => {
   const { control, gateway } = await started(t);
-  for (const path of ["/approve", "/p1/approve", "/p1/deny", "/revoke"]) {
+  for (const path of ["/approve", "/p1/approve", "/deny", "/p1/deny", "/revoke"]) {
     const answer = await fetch(`${control.url}/api/pairings${path}`, { method: "POST", body: '{"code":"ABCDEFGH"}' });
     assert.equal(answer.status, 401, path);
   }

@@ -5,7 +5,14 @@ import { type Pairing, isOpen } from "../../core/access/pairing.ts";
 import type { Instant } from "../../core/ids.ts";
 import { formatAddress } from "../../core/message.ts";
 import { BadRequest } from "../faults.ts";
-import type { ApprovePairingReply, DoneReply, PairingView, PairingsReply, RevokePairedReply } from "../protocol.ts";
+import type {
+  ApprovePairingReply,
+  DenyPairingReply,
+  DoneReply,
+  PairingView,
+  PairingsReply,
+  RevokePairedReply,
+} from "../protocol.ts";
 import type { ApiParts } from "./index.ts";
 import { fieldsOf } from "./input.ts";
 
@@ -22,6 +29,12 @@ export function addPairing(app: Hono, { gateway, archive, now }: ApiParts): void
     const paired = await gateway.approvePairing({ code }, isAdmin(admin));
     return c.json({ paired } satisfies ApprovePairingReply);
   });
+  app.post("/pairings/deny", async (c) => {
+    const { who } = fieldsOf(await c.req.text());
+    if (typeof who !== "string" || who.trim() === "")
+      throw new BadRequest("Say `who` is not let in, by code, id or name.");
+    return c.json({ denied: await gateway.denyPairing({ who }) } satisfies DenyPairingReply);
+  });
   app.post("/pairings/revoke", async (c) => {
     const { who } = fieldsOf(await c.req.text());
     if (typeof who !== "string" || who.trim() === "")
@@ -35,7 +48,7 @@ export function addPairing(app: Hono, { gateway, archive, now }: ApiParts): void
     return c.json({ paired } satisfies ApprovePairingReply);
   });
   app.post("/pairings/:id/deny", async (c) => {
-    await gateway.denyPairing(c.req.param("id"));
+    await gateway.denyPairing({ id: c.req.param("id") });
     return c.json({ done: true } satisfies DoneReply);
   });
 }

@@ -23,6 +23,9 @@ export type Pairing = {
   readonly denied: boolean;
 };
 
+/** Who asks or asked, as people are told. */
+export type Asker = { readonly platform: string; readonly sender: string; readonly name: string | null };
+
 /** Somebody who was let in, at one of our accounts. */
 export type Paired = {
   readonly platform: string;
@@ -112,9 +115,12 @@ export function readTries(text: string | null): Tries {
   }
 }
 
+/** By which a conversation is known in which nothing was said but this. */
+export const codeBeginning = "I do not know you yet";
+
 export function codeText(code: string): string {
   const minutes = Math.round(limits.pairingMs / 60_000);
-  return `I do not know you yet, so I may not answer you. This code lets you in: ${code}\nWhoever runs me approves it with \`everturn pair approve ${code}\`, within ${minutes} minutes.`;
+  return `${codeBeginning}, so I may not answer you. This code lets you in: ${code}\nWhoever runs me approves it with \`everturn pair approve ${code}\`, within ${minutes} minutes.`;
 }
 
 export function waitsText({ expiresAt }: Pairing, at: Instant): string {

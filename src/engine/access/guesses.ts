@@ -8,6 +8,8 @@ import type { Parts } from "../parts.ts";
 export type Guessed =
   | { readonly type: "right"; readonly pairing: Pairing }
   | { readonly type: "wrong"; readonly changes: readonly Change[] }
+  /** Nobody can have been told this: it is no try. */
+  | { readonly type: "no-code" }
   /** No code is looked at for so long. */
   | { readonly type: "closed"; readonly ms: number };
 
@@ -25,14 +27,15 @@ export function guesses({ store, world }: Parts): Guesses {
       // Loaded with the first code that anybody tries.
       const core = await import("../../core/access/pairing.ts");
       const { afterWrongCode, closedForMs, pairingOf, readCode, readTries } = core;
+      const code = readCode(typed);
+      if (code === null) return { type: "no-code" };
       const stored = tries ?? readTries(await store.fact(factName));
       // From here on nobody else is let in between.
       tries ??= stored;
       const at = world.now();
       const ms = closedForMs(tries, at);
       if (ms > 0) return { type: "closed", ms };
-      const code = readCode(typed);
-      const pairing = code === null ? null : pairingOf(code, known, at);
+      const pairing = pairingOf(code, known, at);
       if (pairing !== null) return { type: "right", pairing };
       tries = afterWrongCode(tries, at);
       return { type: "wrong", changes: [{ put: "fact", name: factName, value: JSON.stringify(tries) }] };

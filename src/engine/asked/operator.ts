@@ -135,12 +135,13 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       refuseUnlessOpen();
       return door.letIn(() => approve(parts, door.guesses, which, { by: "operator", admin }, everybody));
     },
-    async denyPairing(id) {
+    async denyPairing(which) {
       refuseUnlessOpen();
-      const changes = await deny(parts, id);
-      if (changes === null)
-        throw new Fault("not-found", `There is no open request ${id}. List them with \`everturn pair\`.`);
-      await mustCommit(changes);
+      const done = await deny(parts, door.guesses, which, everybody);
+      // What a refusal counts is kept as well.
+      if (done.changes.length > 0) await mustCommit(done.changes);
+      if (done.type === "refused") throw new Fault(done.code, done.why);
+      return done.asker;
     },
     async revokePaired(who) {
       refuseUnlessOpen();

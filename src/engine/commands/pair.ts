@@ -4,7 +4,7 @@
 import { isOpen } from "../../core/access/pairing.ts";
 import { type Inbound, formatAddress } from "../../core/message.ts";
 import type { Guesses } from "../access/guesses.ts";
-import { type Decision, type Mine, type Welcome, approve, nameOf, revoke } from "../access/letting.ts";
+import { type Decision, type Mine, type Welcome, approve, deny, nameOf, revoke } from "../access/letting.ts";
 import { type Parts, settingsOf } from "../parts.ts";
 import { listed } from "./beside.ts";
 import { type Obeyed, nothing, only } from "./obeyed.ts";
@@ -27,6 +27,12 @@ export async function pair(parts: Parts, guesses: Guesses, inbound: Inbound, res
       const done = await approve(parts, guesses, { code: what }, { by, admin }, mine);
       return obeyed(done, (who) => `${who} may write to me now${admin ? ", and is an admin" : ""}.`);
     }
+    case "deny": {
+      if (what === "") return said(usage);
+      const done = await deny(parts, guesses, { who: [what, ...more].join(" ") }, mine);
+      const text = done.type === "refused" ? done.why : `${nameOf(done.asker)} is not let in, and hears nothing of it.`;
+      return { ...said(text), changes: done.changes };
+    }
     case "revoke": {
       if (what === "") return said(usage);
       const done = await revoke(parts, [what, ...more].join(" "), mine);
@@ -37,7 +43,8 @@ export async function pair(parts: Parts, guesses: Guesses, inbound: Inbound, res
   }
 }
 
-const usage = "Send /pair to see who waits, /pair approve with a code, or /pair revoke with a name or id.";
+const usage =
+  "Send /pair to see who waits, /pair approve with a code, /pair deny with a code, name or id, or /pair revoke with a name or id.";
 
 function scopeOf(parts: Parts, { from }: Inbound): Mine {
   if (settingsOf(parts, from.platform).access === null) return () => true;
@@ -65,7 +72,7 @@ async function listText({ archive, world }: Parts, mine: Mine): Promise<string> 
   return [
     asks.length === 0
       ? "Nobody waits to be let in."
-      : `These wait to be let in; /pair approve and their code does it:${listed(asks)}`,
+      : `These wait to be let in; /pair approve and their code does it, /pair deny turns them down:${listed(asks)}`,
     people.length === 0 ? "Nobody was let in by a code." : `These were let in:${listed(shortened(people))}`,
   ].join("\n\n");
 }
