@@ -9,7 +9,9 @@ export function helpText(words: readonly string[]): string {
   const command = commands.find((one) => one.words.join(" ") === words.join(" "));
   if (command !== undefined) return commandHelp(command);
   const chosen = words.length === 0 ? commands : commands.filter((one) => one.words[0] === words[0]);
-  const heading = words.length === 0 ? [title, "", "Usage: everturn <command> [options]", ""] : [];
+  const [group = ""] = words;
+  const heading =
+    words.length === 0 ? [title, "", "Usage: everturn <command> [options]", ""] : [...groupUsage(group), ""];
   return [
     ...heading,
     "Commands:",
@@ -19,6 +21,13 @@ export function helpText(words: readonly string[]): string {
     ...optionLines(everywhere),
     ...(words.length === 0 ? ["  --version", "", "Help for one of them: everturn <command> --help"] : []),
   ].join("\n");
+}
+
+/** A group alone means one of its commands, or nothing. */
+function groupUsage(group: string): readonly string[] {
+  const meant = usual[group];
+  if (meant === undefined) return [`Usage: everturn ${group} <command> [options]`];
+  return [`Usage: everturn ${group} [command] [options]`, `       everturn ${group} means everturn ${group} ${meant}.`];
 }
 
 function commandHelp(command: Command): string {

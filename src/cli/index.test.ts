@@ -44,6 +44,11 @@ test("version and help are results, wrong words are not", async () => {
     (await type("gateway", "stop", "--help")).out,
     /^Usage: everturn gateway stop \[options\]\n\nStop the gateway/,
   );
+  assert.match((await type("gateway", "--help")).out, /^Usage: everturn gateway <command> \[options\]\n\nCommands:\n/);
+  assert.match(
+    (await type("pair", "--help")).out,
+    /^Usage: everturn pair \[command\] \[options\]\n +everturn pair means everturn pair list\.\n\nCommands:\n/,
+  );
   const logs = await type("logs", "--help");
   assert.match(logs.out, /--follow, -f +go on with what is written/);
   const wrong = await type("gateway", "statsu");
@@ -51,6 +56,20 @@ test("version and help are results, wrong words are not", async () => {
   assert.match(
     wrong.err,
     /no command `gateway statsu`\. Did you mean `gateway status`\? `everturn gateway --help` shows/,
+  );
+});
+
+test("hooks are shown under the names of config.yaml, without what cannot be written there", async (t) => {
+  const home = newFolder(t);
+  writeFileSync(join(home, "config.yaml"), "platforms: { hooks: { ci: { secret: planted-secret-of-ci } } }\n");
+  const { code, out } = await type("config", "show", "--home", home);
+  assert.equal(code, 0);
+  assert.deepEqual(
+    out
+      .split("\n")
+      .filter((line) => line.startsWith("platforms.hooks."))
+      .map((line) => line.replace(/ +/, " ")),
+    ['platforms.hooks.ci.secret "[secret]"', 'platforms.hooks.ci.style "everturn"'],
   );
 });
 

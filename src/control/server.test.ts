@@ -167,6 +167,11 @@ test("orders reach the gateway; what it refuses is said", async (t) => {
     ["/nothing", {}, 404],
   ];
   for (const [path, body, code] of wrong) assert.equal((await post(path, body)).status, code, path);
+  for (const to of ["nowhere", "irc/home/c1"])
+    assert.match(
+      await (await post("/send", { to, text: "x", key: "k" })).text(),
+      /platform\/account\/chat.*sessions list/,
+    );
   assert.equal((await fetch(`${control.url}/api/turns?state=odd`, bearer())).status, 400);
   const unknown = await fetch(`${control.url}/api/what`, bearer());
   assert.deepEqual([unknown.status, unknown.headers.get("content-type")], [404, "application/json"]);

@@ -1,6 +1,7 @@
 // `everturn config`: check, show, path. Works without a gateway.
 
 import { environment, loadConfig, systemInput } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
 import { toPrintable } from "../../config/secret.ts";
 import { missingPrograms } from "../doctor/programs.ts";
 import { type Context, pathsOf, show as print, textFlag } from "../context.ts";
@@ -28,13 +29,19 @@ export async function show(context: Context): Promise<number> {
   pathsOf(context);
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
   if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
-  const shown = toPrintable(loaded.config);
+  const shown = toPrintable(asWritten(loaded.config));
   return print(context, shown, () => facts(flatten("", shown), context.output));
 }
 
 export async function path(context: Context): Promise<number> {
   context.output.out(pathsOf(context).config);
   return 0;
+}
+
+/** Hooks stand under their names, as in config.yaml; who may use them is not configured. */
+function asWritten(config: Config): unknown {
+  const { hooks } = config.platforms;
+  return hooks === false ? config : { ...config, platforms: { ...config.platforms, hooks: hooks.hooks } };
 }
 
 /** `control.port  7433` lines, under the names that config.yaml and its faults use. */

@@ -106,6 +106,14 @@ test("a pipe sees each change once, not each second", () => {
   assert.ok(!to.said.join("").includes("\u001B"));
 });
 
+test("an end at which nothing was done has nothing to show", () => {
+  const to = output(false);
+  const view = display(to, false);
+  view.show(calm);
+  view.finish({ event: "restarted" }, "Done.");
+  assert.deepEqual(to.said, ["Done."]);
+});
+
 test("a program sees JSON lines", () => {
   const to = output(false);
   const view = display(to, true);

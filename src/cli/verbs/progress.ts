@@ -70,6 +70,7 @@ const linesMax = 12;
 export function display(output: Output, isJson: boolean): Display {
   let drawn = 0;
   let before = "";
+  let isBusy = false;
   /** Back to where the live part began, and clean from there on. */
   const erase = () => {
     const back = drawn === 0 ? "" : `\u001B[${drawn}A\u001B[J`;
@@ -79,6 +80,9 @@ export function display(output: Output, isJson: boolean): Display {
   return {
     show(progress) {
       if (isJson) return output.out(JSON.stringify({ event: "progress", ...progress }));
+      isBusy ||= progress.running.length > 0 || progress.toSend > 0;
+      // That nothing runs any more is news only where something ran.
+      if (!isBusy) return;
       const all = progressLines(progress).map((line) => fit(plainText(line), output.columns));
       // Without the seconds, which change all the time.
       const news = JSON.stringify([progress.state, progress.running.map((one) => [one.turn, one.steps])]);

@@ -175,17 +175,17 @@ function addOrders(app: Hono, { gateway, store, archive }: ApiParts): void {
       throw new Fault("too-large", `The body must have a Content-Length of at most ${bodyMax} bytes.`);
     const { to, text, key } = readSend(await c.req.text());
     const address = parseAddress(to);
-    if (address === null) throw new BadRequest(`"${to}" is not an address; one looks like web/local/my-chat.`);
+    if (address === null) throw new BadRequest(`"${to}" is not an address. ${addressTodo}`);
     const known = gateway
       .status()
       .platforms.some((one) => one.platform === address.platform && one.account === address.account);
-    if (!known)
-      return refuse(
-        notFound(`There is no platform for ${formatAddress(address)}; \`everturn gateway status\` lists them.`),
-      );
+    if (!known) return refuse(notFound(`There is no platform for ${formatAddress(address)}. ${addressTodo}`));
     return c.json({ status: await gateway.post(address, text, key) } satisfies SendReply);
   });
 }
+
+const addressTodo =
+  "An address is platform/account/chat, such as web/local/my-chat; `everturn sessions list` shows those of conversations.";
 
 const askers = {
   cli: "from the command line",
