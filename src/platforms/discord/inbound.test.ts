@@ -67,6 +67,7 @@ describe("a message", () => {
     [`<@!${me}>, hello`, "hello"],
     [`hey <@${me}>, hello`, "hey, hello"],
     [`hey <@${me}> hello`, "hey hello"],
+    [`hey <@${me}> <@${me}> hello`, "hey hello"],
     [`are you there <@${me}>?`, "are you there?"],
     [`hello <@&${ourRole}>`, "hello"],
     ["hello <@&81> and <@&82>", "hello @crew and <@&82>"],
@@ -144,4 +145,17 @@ test("words that Discord keeps from us are noticed", () => {
   assert.equal(isBlanked(sample("message"), scene), false);
   assert.equal(isBlanked(sample("message", { content: "" }), scene), false, "mentions of us are whole");
   assert.equal(isBlanked(sample("direct", blank), scene), false, "a file without words");
+});
+
+test("hostile repeats cost no more than their length", () => {
+  const marks = ["<", "</", "</a", "<a:", "<a:a:1", "<@", "<@1", `<@${me}>`, ` <@${me}>`, `<@${me}> ,`];
+  for (const mark of [" ", "\t", "\n", "a", ",", ...marks]) {
+    const repeated = mark.repeat(100_000 / mark.length);
+    for (const content of [`a${repeated}b`, repeated, `<@${me}>${repeated}b`, `a${repeated}b<@${me}>`]) {
+      const begun = performance.now();
+      toInbound(sample("message", { content }), scene, nothing);
+      const tookMs = performance.now() - begun;
+      assert.ok(tookMs < 2_000, `${JSON.stringify(mark)} took ${Math.round(tookMs)} ms`);
+    }
+  }
 });

@@ -113,7 +113,7 @@ function embedWords({ type, title, description, fields = [] }: APIEmbed): string
 /** Mentions as people read them; our own are taken out, with the comma behind them where they began the text. */
 function resolved(message: APIMessage, scene: Scene): string {
   const words = message.content.replaceAll(
-    /<(@!?|@&|#)(\d+)>|<a?:(\w+):\d+>|<(\/[^:>]+):\d+>/g,
+    /<(@!?|@&|#)(\d+)>|<a?:(\w+):\d+>|<(\/[^:<>]+):\d+>/g,
     (all, kind: string | undefined, id: string, emoji: string | undefined, command: string | undefined) => {
       if (emoji !== undefined) return `:${emoji}:`;
       if (command !== undefined) return command;
@@ -121,10 +121,11 @@ function resolved(message: APIMessage, scene: Scene): string {
     },
   );
   if (!words.includes(us)) return words;
+  // Blanks are looked at from the first of them alone, or many would take for ever.
   return words
     .replaceAll(/^(\s*\0)+[\s,:]*/g, "")
-    .replaceAll(/[ \t]*\0([ \t]*[,;:.!?])/g, "$1")
-    .replaceAll(/[ \t]*\0[ \t]*/g, " ")
+    .replaceAll(/(?<![ \t])[ \t]*\0([ \t]*[,;:.!?])/g, "$1")
+    .replaceAll(/(?<![ \t])[ \t]*(?:\0[ \t]*)+/g, " ")
     .trim();
 }
 

@@ -29,8 +29,8 @@ const discord = dialect({
 function escaped(words: string): string {
   return words
     .replaceAll(/[*`|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (mark) => `\\${mark}`)
-    .replaceAll(/^(\s*)(#{1,3} |-# |>{1,3} |[-+] )/gm, "$1\\$2")
-    .replaceAll(/^(\s*\d+)\. /gm, "$1\\. ");
+    .replaceAll(/^([^\S\n]*)(#{1,3} |-# |>{1,3} |[-+] )/gm, "$1\\$2")
+    .replaceAll(/^([^\S\n]*\d+)\. /gm, "$1\\. ");
 }
 
 export function rendered(markdown: string): string {

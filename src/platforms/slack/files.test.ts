@@ -21,6 +21,13 @@ describe("files that are not fetched", () => {
     ["a name that only ends alike", { url_private: "https://evilslack.com/x" }, root, /outside/],
     ["without TLS", { url_private: "http://files.slack.com/x" }, root, /outside/],
     ["where the API is", { url_private: "http://127.0.0.1:9/files/x" }, "http://127.0.0.1:9/api", null],
+    [
+      "elsewhere, where it is fetched",
+      { url_private, url_private_download: "https://drive.example.com/x" },
+      root,
+      /outside/,
+    ],
+    ["one that is fetched elsewhere at Slack", { url_private: "::", url_private_download: url_private }, root, null],
     ["no address", { url_private: "::" }, root, /outside/],
   ];
   for (const [what, file, at, why] of cases) {

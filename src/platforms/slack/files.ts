@@ -28,12 +28,19 @@ export async function fetchFiles(
 }
 
 /** Why it is not even tried; null when it is. */
-export function refusalOf({ mode, size = 0, url_private: url }: SlackFile, apiRoot: string): string | null {
+export function refusalOf(file: SlackFile, apiRoot: string): string | null {
+  const { mode, size = 0 } = file;
+  const url = addressOf(file);
   if (mode === "tombstone") return "it was deleted";
   if (mode === "hidden_by_limit") return "the workspace's plan hides it";
   if (size > fileMax) return `it is larger than ${fileMax / 1024 / 1024} MB`;
   if (url === undefined) return "Slack says nothing about where it is";
   return isSlacks(url, apiRoot) ? null : "it lies outside of Slack";
+}
+
+/** Where it is fetched from. */
+function addressOf({ url_private_download: download, url_private: shown }: SlackFile): string | undefined {
+  return download ?? shown;
 }
 
 /** The token goes nowhere else. */
@@ -53,7 +60,7 @@ async function fetchOne(
 ): Promise<FileRef | string> {
   const mime = file.mimetype ?? "application/octet-stream";
   try {
-    const response = await api.download(file.url_private_download ?? file.url_private ?? "", signal);
+    const response = await api.download(addressOf(file) ?? "", signal);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok || response.body === null) return `Slack answered with ${response.status}`;
     // Without the permission Slack answers with the page where people sign in.

@@ -198,3 +198,20 @@ test("envelopes of other kinds, and broken ones, hold nothing", () => {
     for (const type of ["events_api", "interactive", "slash_commands", "novelty"])
       assert.equal(heardIn({ type, body }, self, now), null);
 });
+
+test("hostile repeats cost no more than their length", () => {
+  const marks = ["<", "<@", "<@U0BOT", "<@U0BOT|", "<@U0BOT>", " <@U0BOT>", "<a|", "&", "&amp;", "|", "> ", "!help "];
+  for (const mark of [" ", "\t", "\n", "a", "!", ...marks]) {
+    const repeated = mark.repeat(100_000 / mark.length);
+    for (const text of [`a${repeated}b`, repeated, `<@U0BOT>${repeated}b`, `!${repeated}\0`]) {
+      const begun = performance.now();
+      const message = { type: "message", ts: "1726000000.000100", user: "U1", text };
+      const heard = inMessage(message, { conversation: "C1", isDirect: false }, self);
+      assert.ok(heard !== null);
+      peopleIn(heard);
+      toInbound(heard, "A1", self, false, { names: new Map(), files: [], lost: [] });
+      const tookMs = performance.now() - begun;
+      assert.ok(tookMs < 2_000, `${JSON.stringify(mark)} took ${Math.round(tookMs)} ms`);
+    }
+  }
+});

@@ -26,8 +26,9 @@ const mrkdwn = dialect({
 
 /** Marks count only around words, not around spaces. */
 function around(mark: string, inner: string): string {
-  const [, before = "", words = "", after = ""] = /^(\s*)([\s\S]*?)(\s*)$/.exec(inner) ?? [];
-  return words === "" ? inner : `${before}${mark}${words}${mark}${after}`;
+  const words = inner.trim();
+  const begin = inner.length - inner.trimStart().length;
+  return words === "" ? inner : `${inner.slice(0, begin)}${mark}${words}${mark}${inner.slice(begin + words.length)}`;
 }
 
 function escaped(words: string): string {
@@ -73,10 +74,11 @@ const unescapes: { readonly [entity: string]: string } = { "&amp;": "&", "&lt;":
 
 /** What was typed. The mention of us is taken out, other people are called by their names. */
 export function toPlain(text: string, us: string, names: Names): string {
-  const mention = `<@${us}(?:\\|[^>]*)?>`;
+  const mention = `<@${us}(?:\\|[^<>]*)?>`;
+  // Blanks are looked at from the first of them alone, or many would take for ever.
   return text
     .replace(new RegExp(`^\\s*${mention}[:,]?[ \\t]*`), "")
-    .replace(new RegExp(`[ \\t]*${mention}`, "g"), "")
+    .replace(new RegExp(`(?<![ \\t])[ \\t]*${mention}`, "g"), "")
     .replace(/<([^<>\n]+)>/g, (_, inner: string) => referred(inner, names))
     .replace(/&(?:amp|lt|gt);/g, (entity) => unescapes[entity] ?? entity);
 }

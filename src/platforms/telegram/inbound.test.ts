@@ -193,3 +193,20 @@ test("an album is one message under the key of its first part", () => {
     "photo-7.jpg",
   ]);
 });
+
+test("hostile repeats cost no more than their length", () => {
+  const { message } = sample("private text");
+  assert.ok(message !== undefined);
+  for (const mark of [" ", "\t", "\n", "a", ",", ":", "@", "/start ", "/", "`", "@ever_bot ", " @ever_bot,"]) {
+    const text = `@ever_bot${mark.repeat(100_000 / mark.length)}b`;
+    // Telegram tells of a hundred of them at most.
+    const places = [...text.matchAll(/@ever_bot/g)].slice(0, 100);
+    const entities = places.map(({ index }) => ({ type: "mention" as const, offset: index, length: 9 }));
+    const answered = { ...message, from: { id: 5, is_bot: false, first_name: "Eve" } };
+    const begun = performance.now();
+    const given = { ...message, text, entities, reply_to_message: { ...answered, text } };
+    read({ update_id: 1, message: given } as unknown as Update, "777", me);
+    const tookMs = performance.now() - begun;
+    assert.ok(tookMs < 2_000, `${JSON.stringify(mark)} took ${Math.round(tookMs)} ms`);
+  }
+});
