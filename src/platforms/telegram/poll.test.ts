@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
 import { FakeTelegram } from "../../../test/fakes/telegram.ts";
+import { Fault } from "../../core/fault.ts";
 import type { Instant } from "../../core/ids.ts";
 import { type Inbound, textOf } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
@@ -38,13 +39,13 @@ const blobs: Blobs = {
 
 type Taken = { readonly message: Inbound; readonly cursor: string | null };
 
-async function opened(t: TestContext, more: Partial<Inlet> = {}) {
+async function opened(t: TestContext, more: Partial<Inlet> = {}, files: Blobs = blobs) {
   const fake = await FakeTelegram.start();
   const taken: Taken[] = [];
   const troubles: string[] = [];
   let [ups, moved] = [0, ""];
   const settings = { token: fake.token, apiRoot: fake.url, streaming: true, receipts: false };
-  const { platform } = telegram(settings, { world: hurried(), blobs });
+  const { platform } = telegram(settings, { world: hurried(), blobs: files });
   const stop = new AbortController();
   const inlet: Inlet = {
     async accept(message, cursor) {
@@ -140,7 +141,7 @@ test("another poller is named and waited for", async (t) => {
     body: JSON.stringify({ timeout: 1 }),
   }).then((answer) => answer.text());
   await until(() => troubles.length > 0, "it is named");
-  assert.match(troubles[0] ?? "", /polls with the same token.*Nothing is lost/s);
+  assert.match(troubles[0] ?? "", /within the last two minutes.*polls with the same token.*Each message goes to one of the two.*Stop one of them/s);
   await other;
   const ada = fake.person("Ada");
   ada.write("afterwards");
@@ -205,6 +206,39 @@ test("a file that cannot be had is said in words", async (t) => {
   await until(() => taken.length === 2, "both are taken");
   assert.match(words(taken)[0] ?? "", /^look\n\[the file a_b\.txt could not be fetched: .+\]$/);
   assert.match(words(taken)[1] ?? "", /^\[the file big\.bin could not be fetched: .*20 MB\]$/);
+});
+
+test("a file whose line breaks is fetched again", async (t) => {
+  const { fake, taken, listen } = await opened(t);
+  let [broken, unknown] = [1, 1];
+  fake.breaks = (method) => {
+    if (method === "getFile" && unknown-- > 0) return { type: "answer", code: 502, description: "Bad Gateway" };
+    return method === "download" && broken-- > 0 ? { type: "drop", when: "before" } : null;
+  };
+  fake.person("Ada").send("document", { name: "a.txt", content: "x" }, "look");
+  void listen();
+  await until(() => taken.length === 1, "it is taken");
+  const body = taken[0]?.message.body;
+  assert.deepEqual(body?.kind === "text" && [body.text, body.files.map(({ name }) => name)], ["look", ["a.txt"]]);
+});
+
+test("a message whose file our own disk refuses comes again, with its file", async (t) => {
+  let refusals = 2;
+  const full: Blobs = {
+    ...blobs,
+    async put(content, as) {
+      if (refusals-- > 0) throw new Fault("store-full", "There is no room left on the disk.");
+      return blobs.put(content, as);
+    },
+  };
+  const { fake, taken, listen } = await opened(t, {}, full);
+  fake.person("Ada").send("document", { name: "a.txt", content: "x" }, "look");
+  void listen();
+  await until(() => fake.waiting === 0, "it is confirmed");
+  assert.deepEqual(
+    taken.map(({ message: { body } }) => body.kind === "text" && [body.text, body.files.length]),
+    [["look", 1]],
+  );
 });
 
 test("a probe says who we are and what waits, or what is wrong", async (t) => {

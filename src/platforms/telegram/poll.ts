@@ -156,8 +156,9 @@ async function look(
   }
 }
 
+/** The same words each time, so that they are told once; they hold for as long as we remember a conflict. */
 const anotherPoller =
-  "Another program takes this bot's messages: it polls with the same token. Stop it, or give one of the two a bot of its own (/newbot at @BotFather). Nothing is lost meanwhile; trying again.";
+  "Another program takes this bot's messages, or did within the last two minutes: it polls with the same token. Each message goes to one of the two, and is answered there alone. Stop one of them, or give it a bot of its own (/newbot at @BotFather); trying again.";
 
 /** One that we set ourselves is taken back, with everything that waits there; null then. */
 async function aboutWebhook({ bot }: Polling, signal: AbortSignal): Promise<string | null> {
