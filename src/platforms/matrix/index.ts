@@ -11,7 +11,8 @@ import { type MatrixApi, matrixApi } from "./api.ts";
 import { listenFault, sendResultOf } from "./faults.ts";
 import { isBook, partsOf } from "./markup.ts";
 import { body, fileContent, placeholder, replacing, textContent } from "./outbound.ts";
-import { courtesy, follow } from "./stream.ts";
+import { courtesy } from "./following.ts";
+import { follow } from "./stream.ts";
 
 export type MatrixSettings = {
   readonly homeserver: string;

@@ -4,7 +4,7 @@
 import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import { MatrixError } from "./api.ts";
-import { type Following, limited } from "./stream.ts";
+import { type Following, limited } from "./following.ts";
 
 export interface Invitations {
   add(rooms: readonly string[]): void;

@@ -4,22 +4,14 @@
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
-import type { Inlet, Surroundings } from "../../ports/platform.ts";
 import { type MatrixApi, type MatrixEvent, MatrixError, type Sync } from "./api.ts";
-import { type Attachment, type Room, type Self, readEvent } from "./inbound.ts";
+import { type Attachment, type Room, readEvent } from "./inbound.ts";
+import { type Following, courtesy, limited } from "./following.ts";
 import { invitations } from "./invitations.ts";
 import { body } from "./outbound.ts";
 
-export type Following = {
-  readonly api: MatrixApi;
-  readonly self: Self;
-  readonly around: Surroundings;
-  readonly inlet: Inlet;
-};
-
-/** How long the server may hold an answer back, and how long we wait for one at most. */
+/** How long the server may hold an answer back. */
 const waitMs = 30_000;
-const answerMs = 90_000;
 /** Pages of a room's history that are read to fill a gap. */
 const pagesMax = 100;
 /** Rooms whose members are kept in memory, and rooms that were told that they cannot be read. */
@@ -53,19 +45,6 @@ export async function follow(of: Following, from: string | null, signal: AbortSi
     if (JSON.stringify(next) !== JSON.stringify(place)) await inlet.moved(JSON.stringify(next));
     place = next;
   }
-}
-
-/** Nothing depends on it, and nobody waits for it. */
-export async function courtesy(world: Surroundings["world"], what: string, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    world.log("debug", `Matrix: a ${what} could not be shown`, { why: sentenceOf(error) });
-  }
-}
-
-export function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
 }
 
 function readPlace(cursor: string | null): Place | null {

@@ -1,0 +1,29 @@
+// What everything has in hand that follows the stream of a homeserver, and how long it waits for an answer.
+
+import { sentenceOf } from "../../core/fault.ts";
+import type { Inlet, Surroundings } from "../../ports/platform.ts";
+import type { MatrixApi } from "./api.ts";
+import type { Self } from "./inbound.ts";
+
+export type Following = {
+  readonly api: MatrixApi;
+  readonly self: Self;
+  readonly around: Surroundings;
+  readonly inlet: Inlet;
+};
+
+/** Longer than the server may hold an answer back. */
+const answerMs = 90_000;
+
+export function limited(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+}
+
+/** Nothing depends on it, and nobody waits for it. */
+export async function courtesy(world: Surroundings["world"], what: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    world.log("debug", `Matrix: a ${what} could not be shown`, { why: sentenceOf(error) });
+  }
+}
