@@ -141,7 +141,10 @@ test("another poller is named and waited for", async (t) => {
     body: JSON.stringify({ timeout: 1 }),
   }).then((answer) => answer.text());
   await until(() => troubles.length > 0, "it is named");
-  assert.match(troubles[0] ?? "", /within the last two minutes.*polls with the same token.*Each message goes to one of the two.*Stop one of them/s);
+  assert.match(
+    troubles[0] ?? "",
+    /within the last two minutes.*polls with the same token.*Each message goes to one of the two.*Stop one of them/s,
+  );
   await other;
   const ada = fake.person("Ada");
   ada.write("afterwards");
