@@ -6,10 +6,16 @@ import type { Instant } from "../../core/ids.ts";
 import { type Inbound, textOf } from "../../core/message.ts";
 import { table } from "../../testing/table.ts";
 import { toInbound } from "./inbound.ts";
-import { parseLine } from "./lines.ts";
+import { type Mapping, parseLine } from "./lines.ts";
 import samples from "./samples/lines.json" with { type: "json" };
 
-const self = { account: "ever@irc.example", nick: "ever", wished: "ever", knowsAccounts: false };
+const self = {
+  account: "ever@irc.example",
+  nick: "ever",
+  wished: "ever",
+  knowsAccounts: false,
+  mapping: "rfc1459" as Mapping,
+};
 const own = { id: "id1", now: 5 as Instant };
 
 function read(raw: string, who = self): Inbound | null {
@@ -62,6 +68,17 @@ test("where it is from and who wrote it", () => {
     ["alice!~a@host.example", "alice", "own:id1", 5],
   );
   assert.equal(read(samples.channel)?.from.chat, "#talk");
+});
+
+test("names that the server does not take for one are two people, and each is answered by their own name", () => {
+  const raw = ":ann[x]!~a@host.example PRIVMSG ever :hi";
+  for (const [mapping, chat] of [
+    ["rfc1459", "ann{x}"],
+    ["ascii", "ann[x]"],
+  ] as const) {
+    const message = read(raw, { ...self, mapping });
+    assert.deepEqual([message?.from.chat, message?.hints], [chat, { nick: "ann[x]" }]);
+  }
 });
 
 test("where the server tells accounts, a nick alone is no name", () => {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { Instant } from "../../core/ids.ts";
 import type { Address, Inbound } from "../../core/message.ts";
 import { commands } from "../../core/route.ts";
-import { type Line, fold, isChannel } from "./lines.ts";
+import { type Line, type Mapping, fold, isChannel } from "./lines.ts";
 
 export type Self = {
   readonly account: string;
@@ -14,6 +14,7 @@ export type Self = {
   readonly wished: string;
   /** The server tells the accounts of those who are logged in; then a nick alone says nothing. */
   readonly knowsAccounts: boolean;
+  readonly mapping: Mapping;
 };
 
 /** What is used where the server says nothing. */
@@ -37,17 +38,19 @@ export function toInbound(line: Line, self: Self, own: Own): Inbound | null {
     sentAt: Number.isNaN(time) ? own.now : (time as Instant),
     ...(name === null ? {} : { name }),
     ...("bot" in line.tags || "draft/bot" in line.tags ? { isBot: true as const } : {}),
-    ...(inChannel ? { group: { called, title: target }, hints: { nick: line.nick } } : {}),
+    ...(inChannel ? { group: { called, title: target } } : {}),
+    hints: { nick: line.nick },
   };
 }
 
 /** Also what the history tells of us under a name that we had before: the wished one, or it with marks behind it. */
-function isOwn({ nick, tags }: Line, { nick: own, wished }: Self): boolean {
-  return fold(nick) === fold(own) || ("batch" in tags && fold(nick).replace(/_+$/, "") === fold(wished));
+function isOwn({ nick, tags }: Line, { nick: own, wished, mapping }: Self): boolean {
+  const name = fold(nick, mapping);
+  return name === fold(own, mapping) || ("batch" in tags && name.replace(/_+$/, "") === fold(wished, mapping));
 }
 
 function addressOf(self: Self, chat: string): Address {
-  return { platform: "irc", account: self.account, chat: fold(chat) };
+  return { platform: "irc", account: self.account, chat: fold(chat, self.mapping) };
 }
 
 function keyOf({ tags, mask, params }: Line, own: Own): string {

@@ -9,10 +9,10 @@ import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
 import { type Connection, connect } from "./api.ts";
 import { type Refused, away, broken, notConnected, resultOf } from "./faults.ts";
 import { type Self, toInbound } from "./inbound.ts";
-import { type Line, fold, isChannel } from "./lines.ts";
+import { type Line, isChannel } from "./lines.ts";
 import { partsOf } from "./markup.ts";
-import { linesOf } from "./outbound.ts";
-import { type News, type State, advance, begin, knowsAccounts, regain } from "./session.ts";
+import { linesOf, targetOf } from "./outbound.ts";
+import { type News, type State, advance, begin, isSame, knowsAccounts, regain } from "./session.ts";
 
 export type IrcSettings = {
   readonly host: string;
@@ -67,7 +67,7 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
   async function say(item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
     const now = standing;
     if (now === null || signal.aborted || !now.state.isReady) return away;
-    const target = item.to.chat;
+    const target = targetOf(item);
     const token = createHash("sha256").update(`${item.id} ${world.id()}`).digest("base64url").slice(0, 20);
     const ends = AbortSignal.any([signal, now.gone.signal]);
     const refused: Refused[] = [];
@@ -182,7 +182,8 @@ async function learn(now: Standing, news: News, listening: Listening, signal: Ab
     case "pong":
       return now.pings.get(news.token)?.done();
     case "refused":
-      for (const { target, refused } of now.pings.values()) if (fold(target) === fold(news.target)) refused.push(news);
+      for (const { target, refused } of now.pings.values())
+        if (isSame(now.state, target, news.target)) refused.push(news);
       return;
     case "not-joined":
       around.world.log("warn", `irc: ${news.channel} could not be joined`, { why: news.why });
@@ -194,8 +195,9 @@ async function learn(now: Standing, news: News, listening: Listening, signal: Ab
 
 async function hand(now: Standing, line: Line, listening: Listening, signal: AbortSignal): Promise<void> {
   const { around, inlet, account, settings } = listening;
-  const { nick } = now.state;
-  const self: Self = { account, nick, wished: settings.nick, knowsAccounts: knowsAccounts(settings, now.state) };
+  const { nick, people } = now.state;
+  const known = knowsAccounts(settings, now.state);
+  const self: Self = { account, nick, wished: settings.nick, knowsAccounts: known, mapping: people.mapping };
   const message = toInbound(line, self, { id: around.world.id(), now: around.world.now() });
   if (message === null) return;
   // Nobody sends it again: what cannot be stored now is tried for a while. Who has to end does not wait for that.

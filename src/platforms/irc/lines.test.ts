@@ -39,7 +39,10 @@ test("what is no line is none", () => {
 });
 
 test("names are compared as networks do", () => {
-  assert.equal(fold("Nick[a]\\~"), "nick{a}|^");
+  const name = "Nick[a]\\~\u212a";
+  assert.equal(fold(name, "rfc1459"), "nick{a}|^\u212a");
+  assert.equal(fold(name, "strict-rfc1459"), "nick{a}|~\u212a");
+  assert.equal(fold(name, "ascii"), "nick[a]\\~\u212a");
 });
 
 describe("sayable lines", () => {

@@ -39,9 +39,28 @@ function parseTags(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** As most networks compare names: {}|^ are the small letters of []\~. */
-export function fold(name: string): string {
-  return name.toLowerCase().replace(/[[\]\\~]/g, (mark) => ({ "[": "{", "]": "}", "\\": "|" })[mark] ?? "^");
+/** Which names are one to a server: which marks it takes for small and large letters of each other. */
+export type Mapping = "ascii" | "strict-rfc1459" | "rfc1459";
+
+const small: Readonly<Record<Mapping, Readonly<Record<string, string>>>> = {
+  ascii: {},
+  "strict-rfc1459": { "[": "{", "]": "}", "\\": "|" },
+  rfc1459: { "[": "{", "]": "}", "\\": "|", "~": "^" },
+};
+
+/** What it said in its 005, null when nothing about this. Where it compares in a way of its own, only letters are alike. */
+export function mappingIn({ command, params }: Line): Mapping | null {
+  const told = command === "005" ? params.find((one) => one.startsWith("CASEMAPPING=")) : undefined;
+  if (told === undefined) return null;
+  const [, name = ""] = told.toLowerCase().split("=", 2);
+  return name === "rfc1459" || name === "strict-rfc1459" ? name : "ascii";
+}
+
+/** The same for names that are one to the server, and for no others: two people must never be taken for one. */
+export function fold(name: string, mapping: Mapping): string {
+  return name.replace(/[A-Z[\]\\~]/g, (mark) =>
+    mark >= "A" && mark <= "Z" ? mark.toLowerCase() : (small[mapping][mark] ?? mark),
+  );
 }
 
 export function isChannel(name: string): boolean {

@@ -6,7 +6,7 @@ import { anItem } from "../../testing/samples.ts";
 import { table } from "../../testing/table.ts";
 import { resultOf } from "./faults.ts";
 import { partMax, partsOf, sizeOf } from "./markup.ts";
-import { linesOf } from "./outbound.ts";
+import { linesOf, targetOf } from "./outbound.ts";
 
 const to = (chat: string) => ({ platform: "irc", account: "a", chat });
 const file = { name: "a.pdf", mime: "application/pdf", blob: "b", bytes: 12 };
@@ -37,6 +37,20 @@ table(
     },
   ],
   ({ item, gives }) => assert.deepEqual(linesOf(item), gives),
+);
+
+table(
+  "whom it is said to",
+  [
+    { name: "a person as they write themselves", chat: "ann{x}", nick: "Ann[x]", gives: "Ann[x]" },
+    { name: "a person of whom only the place is known", chat: "ann{x}", nick: undefined, gives: "ann{x}" },
+    { name: "not whoever asked for it somewhere else", chat: "bob", nick: "ann", gives: "bob" },
+    { name: "a channel", chat: "#talk", nick: "ann", gives: "#talk" },
+  ],
+  ({ chat, nick, gives }) => {
+    const item = anItem("i", { to: to(chat), ...(nick === undefined ? {} : { hints: { nick } }) });
+    assert.equal(targetOf(item), gives);
+  },
 );
 
 table(

@@ -1,8 +1,15 @@
 // From an item of the outbox to the lines that are said; pure.
 
 import type { OutboxItem } from "../../core/outbox.ts";
-import { isChannel, roomFor, sayable } from "./lines.ts";
+import { fold, isChannel, roomFor, sayable } from "./lines.ts";
 import { toIrc } from "./markup.ts";
+
+/** Whom to say it to: a person by the name as they write it, which is right however the server compares names. */
+export function targetOf({ to, hints }: Pick<OutboxItem, "to" | "hints">): string {
+  const nick = hints?.["nick"];
+  const isTheirs = typeof nick === "string" && fold(nick, "rfc1459") === fold(to.chat, "rfc1459");
+  return isTheirs ? nick : to.chat;
+}
 
 /** There are no buttons and no files: choices are numbered, and a file is told. */
 export function linesOf(

@@ -30,6 +30,18 @@ function follow(lines: readonly string[]): { readonly out: readonly string[]; re
   return { out, handed };
 }
 
+test("on a server that compares letters only, marks are no letters: who is logged in is not somebody else", () => {
+  const joins = ":ann{x}!a@home JOIN #talk ann :Ann";
+  const speaks = says("ann[x]", "/restart");
+  assert.deepEqual(follow([joins, speaks]), { out: [], handed: ["/restart ann"] });
+  const ascii = ":s 005 ever CHANTYPES=# CASEMAPPING=ascii :are supported by this server";
+  assert.deepEqual(follow([ascii, joins, speaks, "pong ann[x]"]), { out: ["WHOIS ann[x]"], handed: ["/restart -"] });
+  const other = ascii.replace("=ascii", "=rfc7613");
+  assert.deepEqual(follow([other, joins, speaks, "pong ann[x]"]).handed, ["/restart -"]);
+  const strict = ascii.replace("=ascii", "=strict-rfc1459");
+  assert.deepEqual(follow([strict, joins, speaks]).handed, ["/restart ann"]);
+});
+
 const ann = ["WHOIS ann"];
 const login = ":s 330 ever ann Ann :is logged in as";
 

@@ -2,7 +2,7 @@
 // we see whether they go or change their name, which is while they share a channel with us. Whoever does not is asked for each
 // time. Lines wait for the answer, and those behind them too, so that nothing changes its order. Pure.
 
-import { type Line, fold } from "./lines.ts";
+import { type Line, type Mapping, fold, mappingIn } from "./lines.ts";
 
 /** What is known of somebody: their account, null when they are not logged in, undefined when nobody has asked yet. */
 type Account = string | null | undefined;
@@ -15,9 +15,11 @@ export type People = {
   readonly held: readonly Line[];
   /** How many questions there were. */
   readonly count: number;
+  /** How the server compares their names; what it is where it does not say so. */
+  readonly mapping: Mapping;
 };
 
-export const nobody: People = { present: new Map(), asked: new Map(), held: [], count: 0 };
+export const nobody: People = { present: new Map(), asked: new Map(), held: [], count: 0, mapping: "rfc1459" };
 
 /** A server that is not through with so many lines is not asked any more. */
 const heldMax = 200;
@@ -32,7 +34,7 @@ export type Heard = {
 
 /** Somebody said something, and the server did not say who they are. */
 export function heard(people: People, line: Line): Heard {
-  const nick = fold(line.nick);
+  const nick = fold(line.nick, people.mapping);
   const isPerson = line.mask.includes("!");
   const isKnown = !isPerson || typeof people.present.get(nick) === "string" || people.present.get(nick) === null;
   if (people.held.length >= heldMax) return { people: { ...people, held: [] }, out: [], lines: [...people.held, line] };
@@ -53,22 +55,23 @@ export function passed(people: People, token: string): Heard | null {
 
 /** The server has said all that it knows of somebody. */
 export function answered(people: People, name: string): Heard {
-  const nick = fold(name);
+  const nick = fold(name, people.mapping);
   const about = people.asked.get(nick);
   if (about === undefined) return { people, out: [], lines: [] };
   const asked = new Map(people.asked);
   asked.delete(nick);
-  const own = people.held.map((line) => (fold(line.nick) === nick && !isMarked(line) ? marked(line, about) : line));
+  const isTheirs = (line: Line) => fold(line.nick, people.mapping) === nick && !isMarked(line);
+  const own = people.held.map((line) => (isTheirs(line) ? marked(line, about) : line));
   const present = people.present.has(nick) ? new Map(people.present).set(nick, about.account) : people.present;
   return released({ ...people, asked, held: own, present }, []);
 }
 
 /** Everything up to the first line that still waits for an answer. */
 function released(people: People, out: readonly string[]): Heard {
-  const end = people.held.findIndex((line) => people.asked.has(fold(line.nick)) && !isMarked(line));
+  const end = people.held.findIndex((line) => people.asked.has(fold(line.nick, people.mapping)) && !isMarked(line));
   const at = end < 0 ? people.held.length : end;
   const lines = people.held.slice(0, at).map((line) => {
-    const account = people.present.get(fold(line.nick)) ?? null;
+    const account = people.present.get(fold(line.nick, people.mapping)) ?? null;
     return isMarked(line) ? line : marked(line, { account, host: null, n: 0 });
   });
   return { people: { ...people, held: people.held.slice(at) }, out, lines };
@@ -85,7 +88,8 @@ function marked(line: Line, { account, host }: Asked): Line {
 /** What the server tells about people by itself, or when it was asked. */
 export function observe(people: People, line: Line, ownNick: string): People {
   const { command, params } = line;
-  const nick = fold(line.nick);
+  const small = (name: string): string => fold(name, people.mapping);
+  const nick = small(line.nick);
   const [first = "", second = "", third = ""] = params;
   switch (command) {
     case "JOIN":
@@ -94,19 +98,21 @@ export function observe(people: People, line: Line, ownNick: string): People {
     case "353":
       return (params.at(-1) ?? "")
         .split(" ")
-        .map((name) => fold(name.replace(/^[~&@%+!]+/, "")))
+        .map((name) => small(name.replace(/^[~&@%+!]+/, "")))
         .filter((name) => name !== "")
         .reduce((all, name) => here(all, name, all.present.get(name)), people);
     case "ACCOUNT":
       return people.present.has(nick) ? here(people, nick, first === "*" ? null : first) : people;
     case "NICK":
-      return people.present.has(nick) ? here(gone(people, nick), fold(first), people.present.get(nick)) : people;
+      return people.present.has(nick) ? here(gone(people, nick), small(first), people.present.get(nick)) : people;
     case "QUIT":
       return gone(people, nick);
     case "PART":
-      return nick === fold(ownNick) ? { ...people, present: new Map() } : gone(people, nick);
+      return nick === small(ownNick) ? { ...people, present: new Map() } : gone(people, nick);
     case "KICK":
-      return fold(second) === fold(ownNick) ? { ...people, present: new Map() } : gone(people, fold(second));
+      return small(second) === small(ownNick) ? { ...people, present: new Map() } : gone(people, small(second));
+    case "005":
+      return { ...people, mapping: mappingIn(line) ?? people.mapping };
     case "311":
       return told(people, second, { host: `${third}@${params[3] ?? ""}` });
     case "330":
@@ -128,7 +134,7 @@ function gone(people: People, nick: string): People {
 }
 
 function told(people: People, name: string, more: Partial<Asked>): People {
-  const nick = fold(name);
+  const nick = fold(name, people.mapping);
   const before = people.asked.get(nick);
   return before === undefined ? people : { ...people, asked: new Map(people.asked).set(nick, { ...before, ...more }) };
 }

@@ -83,7 +83,7 @@ export function advance(settings: IrcSettings, before: State, line: Line): Next 
     case "KICK":
       return {
         state,
-        out: fold(params[1] ?? "") === fold(state.nick) ? [`JOIN ${channelWithKey(settings, params[0])}`] : [],
+        out: isSame(state, params[1] ?? "", state.nick) ? [`JOIN ${channelWithKey(settings, state, params[0])}`] : [],
       };
     case "CHATHISTORY":
       return {
@@ -109,13 +109,18 @@ export function knowsAccounts({ askAccounts }: IrcSettings, { caps }: State): bo
 }
 
 function isUs(state: State, line: Line): boolean {
-  return fold(line.nick) === fold(state.nick);
+  return isSame(state, line.nick, state.nick);
+}
+
+/** Whether two names are one to the server. */
+export function isSame({ people: { mapping } }: Pick<State, "people">, a: string, b: string): boolean {
+  return fold(a, mapping) === fold(b, mapping);
 }
 
 /** The name that we wished for is asked for again when whoever had it leaves it; `who` is not given where nobody was seen. */
-export function regain(settings: IrcSettings, { isReady, nick }: State, who = settings.nick): readonly string[] {
-  const wanted = fold(settings.nick);
-  return isReady && fold(nick) !== wanted && fold(who) === wanted ? [`NICK ${settings.nick}`] : [];
+export function regain(settings: IrcSettings, state: State, who = settings.nick): readonly string[] {
+  const isWanted = (name: string) => isSame(state, name, settings.nick);
+  return state.isReady && !isWanted(state.nick) && isWanted(who) ? [`NICK ${settings.nick}`] : [];
 }
 
 function said(state: State, { people, out, lines }: Heard): Next {
@@ -177,8 +182,8 @@ function nickTaken(settings: IrcSettings, state: State): Next {
   return { state: { ...state, nick }, out: [`NICK ${nick}`] };
 }
 
-function channelWithKey({ channels }: IrcSettings, name = ""): string {
-  return channels.find((channel) => fold(channel.split(" ", 1)[0] ?? "") === fold(name)) ?? name;
+function channelWithKey({ channels }: IrcSettings, state: State, name = ""): string {
+  return channels.find((channel) => isSame(state, channel.split(" ", 1)[0] ?? "", name)) ?? name;
 }
 
 /** What only other settings can change. */
