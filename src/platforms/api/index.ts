@@ -2,8 +2,6 @@
 // transcript in the store is the mailbox: a send only wakes the requests that wait, so it arrives exactly once, and a
 // request repeated under its key finds the one answer whatever died in between.
 
-import { limits } from "../../core/limits.ts";
-import { toParts } from "../../core/parts.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
 import type { Reading } from "./given/answers.ts";
@@ -42,7 +40,8 @@ function toPlatform(open: Rooms, door: Door): Platform {
     name: "api",
     account,
     can: { keyedSend: true, draftEveryMs: 50 },
-    parts: (text) => toParts(text, limits.textMax),
+    // A request carries any length; nothing has to be cut.
+    parts: (text) => [text],
     async listen(inlet, _from, signal) {
       if (!signal.aborted) {
         door.accept = inlet.accept;

@@ -2,8 +2,6 @@
 // the mailbox of every conversation: a send only wakes the streams that read it, so it arrives exactly once, and a
 // client's message is answered for only after it is stored. Holds no text but the drafts of growing answers.
 
-import { limits } from "../../core/limits.ts";
-import { toParts } from "../../core/parts.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform } from "../../ports/platform.ts";
@@ -48,7 +46,8 @@ function toPlatform(name: string, open: Streams, door: Door): Platform {
     name,
     account,
     can: { keyedSend: true, draftEveryMs: 50 },
-    parts: (text) => toParts(text, limits.textMax),
+    // Our own stream carries any length; nothing has to be cut.
+    parts: (text) => [text],
     async listen(inlet, _from, signal) {
       if (!signal.aborted) {
         door.accept = inlet.accept;

@@ -1,8 +1,6 @@
 // The platform of webhooks: signed calls come in at /hooks/<name>, answers go to where the hook says, with a key under which
 // a repeat is seen once by a receiver that keeps keys.
 
-import { limits } from "../../core/limits.ts";
-import { toParts } from "../../core/parts.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
 import { type Hook, account } from "./api.ts";
@@ -32,7 +30,8 @@ function toPlatform(door: Door, sending: Sending): Platform {
     name: "hooks",
     account,
     can: { keyedSend: true, draftEveryMs: null },
-    parts: (text) => toParts(text, limits.textMax),
+    // A request carries any length; nothing has to be cut.
+    parts: (text) => [text],
     async listen(inlet, _from, signal) {
       if (!signal.aborted) {
         door.accept = inlet.accept;

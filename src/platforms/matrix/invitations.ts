@@ -46,7 +46,7 @@ export function invitations(of: Following, from: readonly string[], signal: Abor
     isAtWork = true;
     while (rooms.size > 0 && !signal.aborted) {
       let pause = 0;
-      for (const [room, tries] of [...rooms]) {
+      for (const [room, tries] of rooms) {
         const wait = await attempt(room, tries + 1);
         if (signal.aborted) break;
         if (wait === null) rooms.delete(room);
