@@ -110,6 +110,43 @@ test("the parts of an album are one message, and each has its answer", async (t)
   );
 });
 
+test("what is brought at once is taken in the order of its chat; other chats do not wait", async (t) => {
+  const taken: string[] = [];
+  const storing = Promise.withResolvers<void>();
+  const { fake, bring, ada } = await opened(t, async ({ body }) => {
+    if (textOf(body) === "first") await storing.promise;
+    taken.push(textOf(body));
+    return "accepted";
+  });
+  const album = ada.album([{ name: "p.jpg", content: "a" }], "album");
+  const messages = [ada.write("first"), ...album, ada.write("third")];
+  const brought = messages.map((one) => bring(fake.updateOf(one)));
+  assert.equal(await bring(fake.updateOf(fake.person("Bob").write("elsewhere"))), 200);
+  for (let n = 0; n < 20; n++) await turn();
+  assert.deepEqual(taken, ["elsewhere"]);
+  storing.resolve();
+  assert.deepEqual(await Promise.all(brought), [200, 200, 200]);
+  assert.deepEqual(taken, ["elsewhere", "first", "album", "third"]);
+});
+
+test("what stands behind one that could not be stored comes again with it", async (t) => {
+  const taken: string[] = [];
+  let isFull = true;
+  const { fake, bring, ada } = await opened(t, async ({ body }) => {
+    await turn();
+    if (isFull && textOf(body) === "first") throw new Error("the disk is full");
+    taken.push(textOf(body));
+    return "accepted";
+  });
+  const album = ada.album([{ name: "p.jpg", content: "a" }], "album");
+  const updates = [ada.write("first"), ...album, ada.write("third")].map((one) => fake.updateOf(one));
+  assert.deepEqual(await Promise.all(updates.map((one) => bring(one))), [503, 503, 503]);
+  assert.deepEqual(taken, []);
+  isFull = false;
+  assert.deepEqual(await Promise.all(updates.map((one) => bring(one))), [200, 200, 200]);
+  assert.deepEqual(taken, ["first", "album", "third"]);
+});
+
 test("what is no update is refused", async (t) => {
   const { bring, routes } = await opened(t, async () => "accepted");
   for (const body of ["", "{", "null", "[]", '{"update_id":"1"}', "x".repeat(1_000_001)])

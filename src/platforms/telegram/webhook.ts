@@ -1,5 +1,6 @@
 // The other way in: Telegram brings each update to an address of ours, and gets its 200 only after the update is stored; until
-// then, and after any other answer, it comes again. Nobody without the secret is listened to.
+// then, and after any other answer, it comes again. Several come at once: each chat in its order, the chats beside each
+// other. Nobody without the secret is listened to.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Update } from "grammy/types";
@@ -8,7 +9,7 @@ import { later } from "../../core/ids.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Inlet } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
-import { gather } from "./albums.ts";
+import { chatOf, gather } from "./albums.ts";
 import { type Bot, type Settings, theirs, wantedUpdates } from "./api.ts";
 import { faultOf } from "./faults.ts";
 
@@ -41,21 +42,39 @@ export function webhook(
   /** Albums that are being put together, with everybody who waits for them. */
   const albums = new Map<string, { readonly updates: Update[]; readonly taken: Promise<void> }>();
 
+  /** The last one that is being taken of each chat. */
+  const lanes = new Map<number, Promise<void>>();
+
+  /** What stands behind one that could not be stored fails with it, and comes again: it must not be stored first. */
+  function inTurn(chat: number, work: () => Promise<void>): Promise<void> {
+    const done = (lanes.get(chat) ?? Promise.resolve()).then(work);
+    lanes.set(chat, done);
+    const leave = (): void => {
+      if (lanes.get(chat) === done) lanes.delete(chat);
+    };
+    void done.then(leave, leave);
+    return done;
+  }
+
   function takeOne(update: Update, taking: Take): Promise<void> {
+    const chat = chatOf(update) ?? 0;
     const [name] = gather([update], new Map()).open.keys();
-    if (name === undefined) return taking([update]);
+    if (name === undefined) return inTurn(chat, () => taking([update]));
     const known = albums.get(name);
     if (known !== undefined) {
       known.updates.push(update);
       return known.taken;
     }
     const updates = [update];
-    const taken = (async () => {
-      await world.sleep(later(world.now(), albumMs), new AbortController().signal);
-      albums.delete(name);
+    const gathered = world.sleep(later(world.now(), albumMs), new AbortController().signal);
+    const close = (): void => void albums.delete(name);
+    const taken = inTurn(chat, async () => {
+      await gathered;
+      close();
       await taking(updates);
-    })();
+    });
     albums.set(name, { updates, taken });
+    void taken.catch(close);
     return taken;
   }
 
