@@ -70,7 +70,7 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     const { parcel } = found;
     // Whatever strangers send along is not for our disk.
     const isWanted = parcel.files.length === 0 || (await inlet.hears(parcel.message));
-    const message = isWanted ? await withFiles(bot, around.blobs, parcel, signal) : parcel.message;
+    const message = isWanted ? await withFiles(bot, around, parcel, signal) : parcel.message;
     signal.throwIfAborted();
     thank(parcel, await inlet.accept(message, cursor?.() ?? null));
   }

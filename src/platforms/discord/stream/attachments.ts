@@ -1,23 +1,28 @@
-// Attachments of a message, fetched before it is handed over. One that cannot be had becomes words; the message goes on.
+// Attachments of a message, fetched before it is handed over. One that cannot be had, also not at the third try, becomes
+// words; the message goes on. One that our own disk refuses keeps its message back: it comes again.
 
-import { sentenceOf } from "../../../core/fault.ts";
+import { Fault, sentenceOf } from "../../../core/fault.ts";
+import { later } from "../../../core/ids.ts";
 import type { FileRef } from "../../../core/message.ts";
-import type { Blobs } from "../../../ports/blobs.ts";
+import type { Surroundings } from "../../../ports/platform.ts";
 import type { APIAttachment } from "discord-api-types/v10";
 import type { Attached } from "../inbound.ts";
 
 const bytesMax = 50 * 1024 * 1024;
+const tooLarge = `it is larger than ${bytesMax / 1024 / 1024} MB`;
 const fetchMs = 60_000;
+const triesMax = 3;
+const pauseMs = 500;
 
 export async function fetchAttached(
   attachments: readonly APIAttachment[],
-  blobs: Blobs,
+  around: Surroundings,
   signal: AbortSignal,
 ): Promise<Attached> {
   const files: FileRef[] = [];
   const missing: string[] = [];
   for (const one of attachments) {
-    const got = await fetchOne(one, blobs, signal);
+    const got = await fetchPatiently(one, around, signal);
     if (typeof got === "string") missing.push(`[The file ${one.filename} could not be had: ${got}.]`);
     else files.push(got);
   }
@@ -26,15 +31,34 @@ export async function fetchAttached(
 }
 
 /** The file, or why not. */
-async function fetchOne(one: APIAttachment, blobs: Blobs, signal: AbortSignal): Promise<FileRef | string> {
-  if (one.size > bytesMax) return `it is larger than ${bytesMax / 1024 / 1024} MB`;
-  try {
-    const answer = await fetch(one.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]) });
-    if (!answer.ok || answer.body === null) return `Discord answered with ${answer.status}`;
-    return await blobs.put(bounded(answer.body), { name: one.filename, mime: mimeOf(one) });
-  } catch (error) {
-    return sentenceOf(error).replace(/\.$/, "");
+async function fetchPatiently(
+  one: APIAttachment,
+  around: Surroundings,
+  signal: AbortSignal,
+): Promise<FileRef | string> {
+  if (one.size > bytesMax) return tooLarge;
+  const { world } = around;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await fetchOne(one, around, signal);
+    } catch (error) {
+      if (error instanceof Fault && error.code.startsWith("store-")) throw error;
+      const isFinal = error instanceof Fault || signal.aborted;
+      if (isFinal || tries >= triesMax) return sentenceOf(error).replace(/\.$/, "");
+      await world.sleep(later(world.now(), pauseMs * tries), signal);
+    }
   }
+}
+
+/** A Fault where another try is of no use. */
+async function fetchOne(one: APIAttachment, { blobs }: Surroundings, signal: AbortSignal): Promise<FileRef> {
+  const answer = await fetch(one.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]) });
+  if (answer.ok && answer.body !== null)
+    return blobs.put(bounded(answer.body), { name: one.filename, mime: mimeOf(one) });
+  await answer.body?.cancel();
+  const why = `Discord answered with ${answer.status}`;
+  const isOver = answer.status < 500 && answer.status !== 429;
+  throw isOver ? new Fault("not-found", why) : new Error(why);
 }
 
 function mimeOf({ content_type }: APIAttachment): string {
@@ -46,7 +70,7 @@ async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new Error(`it is larger than ${bytesMax / 1024 / 1024} MB`);
+    if (bytes > bytesMax) throw new Fault("too-large", tooLarge);
     yield chunk;
   }
 }

@@ -178,7 +178,7 @@ export function reader(reading: Reading, from: Cursor): Reader {
     if (isBlanked(given, scene)) warnOnce();
     // Whatever strangers send along, or people show each other in a server, is not kept by us.
     const isWanted = given.attachments.length > 0 && (await inlet.hears(toInbound(given, scene, nothing)));
-    const attached = isWanted ? await fetchAttached(given.attachments, reading.blobs, signal) : nothing;
+    const attached = isWanted ? await fetchAttached(given.attachments, reading, signal) : nothing;
     return isEdit ? toEdited(given, scene, attached) : toInbound(given, scene, attached);
   }
 
