@@ -148,6 +148,7 @@ async function openPlatform(opening: Promise<MailServer>, password?: string): Pr
     name: "Everturn",
     mailbox: "INBOX",
     verify: "auto",
+    authServer: null,
     imap: { ...server, port: mail.imapPort, user: bot, password: password ?? mail.password },
     smtp: { ...server, port: mail.smtpPort, user: null, password: null },
   } as const;

@@ -1,5 +1,6 @@
 // The mailbox and the way out, through their libraries, which are loaded at the first use. Only what we need of them.
 
+import { Readable } from "node:stream";
 import type { ImapFlow } from "imapflow";
 import type { SendMailOptions } from "nodemailer";
 
@@ -21,8 +22,9 @@ export interface Mailbox {
   /** Ids of all messages above one, in order; or, without one, of those that came since a day. */
   above(uid: number): Promise<readonly number[]>;
   since(day: Date): Promise<readonly number[]>;
-  /** Null when it is gone, or larger than may be. */
-  read(uid: number): Promise<Uint8Array | "too-large" | null>;
+  /** Null when it is gone. */
+  heads(uid: number): Promise<{ readonly source: Uint8Array; readonly size: number } | null>;
+  read(uid: number): Promise<Uint8Array | null>;
   markSeen(uid: number): Promise<void>;
   /** Resolves when something new may be there, or after a while in any case. Rejects when the connection is gone. */
   news(signal: AbortSignal): Promise<void>;
@@ -35,8 +37,14 @@ const silenceMs = 6 * 60_000;
 const connectMs = 30_000;
 
 export const messageMax = 75_000_000;
+/** Mail servers take less; whatever has more was made to keep readers busy. */
+export const headsMax = 250_000;
 
-export async function openMailbox(server: Server, path: string): Promise<Mailbox> {
+/** What the connection told by itself. */
+type Watch = { ended: Error | null; isNews: boolean; tell: () => void };
+
+/** Rejects at once when the signal aborts, whatever the server does or does not. */
+export async function openMailbox(server: Server, path: string, signal: AbortSignal): Promise<Mailbox> {
   const { ImapFlow: Client } = await import("imapflow");
   const client: ImapFlow = new Client({
     host: server.host,
@@ -49,26 +57,35 @@ export async function openMailbox(server: Server, path: string): Promise<Mailbox
     socketTimeout: silenceMs,
     connectionTimeout: connectMs,
   });
-  let ended: Error | null = null;
-  let isNews = false;
-  let tell: () => void = () => undefined;
+  const watch: Watch = { ended: null, isNews: false, tell: () => undefined };
   const end = (error: Error): void => {
-    ended ??= error;
-    tell();
+    watch.ended ??= error;
+    watch.tell();
   };
   client.on("error", end);
   client.on("close", () => end(new Error("the mail server closed the connection")));
   client.on("exists", () => {
-    isNews = true;
-    tell();
+    watch.isNews = true;
+    watch.tell();
   });
-  await client.connect();
-  const { uidValidity, uidNext } = await client.mailboxOpen(path);
+  const opening = async () => {
+    await client.connect();
+    return client.mailboxOpen(path);
+  };
+  try {
+    // Closing does not end every wait of the library, so nobody waits for it.
+    const { uidValidity, uidNext } = await unlessAborted(signal, opening);
+    return { uidValidity: String(uidValidity), uidNext, ...reader(client, watch, end) };
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+function reader(client: ImapFlow, watch: Watch, end: (error: Error) => void) {
   return {
-    uidValidity: String(uidValidity),
-    uidNext,
     async above(uid) {
-      isNews = false;
+      watch.isNews = false;
       const found = await client.fetchAll(`${uid + 1}:*`, { uid: true }, { uid: true });
       // Where there are none, servers answer with the last one.
       return found
@@ -77,13 +94,15 @@ export async function openMailbox(server: Server, path: string): Promise<Mailbox
         .toSorted((a, b) => a - b);
     },
     async since(day) {
+      watch.isNews = false;
       const found = await client.search({ since: day }, { uid: true });
       return (found === false ? [] : found).toSorted((a, b) => a - b);
     },
+    async heads(uid) {
+      const found = await client.fetchOne(String(uid), { size: true, headers: true }, { uid: true });
+      return found === false ? null : { source: found.headers ?? new Uint8Array(), size: found.size ?? 0 };
+    },
     async read(uid) {
-      const facts = await client.fetchOne(String(uid), { size: true }, { uid: true });
-      if (facts === false) return null;
-      if ((facts.size ?? 0) > messageMax) return "too-large";
       const found = await client.fetchOne(String(uid), { source: true }, { uid: true });
       return found === false ? null : (found.source ?? null);
     },
@@ -92,28 +111,48 @@ export async function openMailbox(server: Server, path: string): Promise<Mailbox
     },
     async news(signal) {
       const told = Promise.withResolvers<void>();
-      tell = told.resolve;
-      if (isNews || signal.aborted || ended !== null) tell();
+      watch.tell = told.resolve;
+      if (watch.isNews || signal.aborted || watch.ended !== null) told.resolve();
       // By itself the library would begin only after some time without any command.
       else void client.idle().catch(end);
       // A server that forgets to tell is looked at all the same.
       const limit = setTimeout(told.resolve, idleMs);
-      signal.addEventListener("abort", () => told.resolve(), { once: true });
+      signal.addEventListener("abort", watch.tell, { once: true });
       await told.promise;
+      signal.removeEventListener("abort", watch.tell);
       clearTimeout(limit);
-      if (ended !== null) throw ended;
+      if (watch.ended !== null) throw watch.ended;
     },
     close: () => client.close(),
-  };
+  } satisfies Omit<Mailbox, "uidValidity" | "uidNext">;
 }
 
+/** What comes of it; rejects as soon as the signal aborts. */
+export async function unlessAborted<T>(signal: AbortSignal, begin: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([begin(), stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** `wordsLeft`: the server had asked for the mail itself, and may have all of it. */
+export type Posted =
+  | { readonly type: "taken" }
+  | { readonly type: "failed"; readonly error: unknown; readonly wordsLeft: boolean };
+
 export interface Post {
-  send(mail: SendMailOptions): Promise<void>;
+  send(mail: SendMailOptions): Promise<Posted>;
   /** Logs in and does nothing. */
   verify(): Promise<void>;
 }
 
-export function openPost(server: Server): Post {
+/** `patienceMs` of silence are the end; below the engine's own limit for a send. */
+export function openPost(server: Server, patienceMs = 50_000): Post {
   const transport = async () => {
     const { createTransport } = await import("nodemailer");
     const { host, port, tls, user, password, anyCertificate } = server;
@@ -123,10 +162,9 @@ export function openPost(server: Server): Post {
       secure: tls,
       ...(user === null ? {} : { auth: { user, pass: password ?? "" } }),
       tls: { rejectUnauthorized: !anyCertificate },
-      connectionTimeout: connectMs,
-      greetingTimeout: connectMs,
-      // Below the engine's own limit for a send.
-      socketTimeout: 50_000,
+      connectionTimeout: Math.min(connectMs, patienceMs),
+      greetingTimeout: Math.min(connectMs, patienceMs),
+      socketTimeout: patienceMs,
       disableFileAccess: false,
       disableUrlAccess: true,
     });
@@ -134,8 +172,26 @@ export function openPost(server: Server): Post {
   return {
     async send(mail) {
       const open = await transport();
+      let wordsLeft = false;
+      // The library tells of a broken connection in the same way before and after the mail was sent. It reads the mail
+      // once the server asked for it, and that is noted.
+      open.use("stream", ({ message }, done) => {
+        const read = message.createReadStream.bind(message);
+        message.createReadStream = (options) =>
+          Readable.from(
+            (async function* words() {
+              wordsLeft = true;
+              yield* read(options);
+            })(),
+            { objectMode: false },
+          );
+        done();
+      });
       try {
         await open.sendMail(mail);
+        return { type: "taken" };
+      } catch (error) {
+        return { type: "failed", error, wordsLeft };
       } finally {
         open.close();
       }

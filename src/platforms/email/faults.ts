@@ -16,37 +16,35 @@ type MailError = {
 
 /** A server that wants us to come back is left alone for this long at first; greylisting means minutes. */
 const laterMs = 60_000;
-/** Until then the words cannot have left. */
-const early: ReadonlySet<unknown> = new Set([
-  "CONN",
-  "EHLO",
-  "HELO",
-  "LHLO",
-  "STARTTLS",
-  "AUTH",
-  "MAIL FROM",
-  "RCPT TO",
-]);
+/** What is refused here is this mail or whom it is for. Before, it is us, and another configuration may help. */
+const about: ReadonlySet<unknown> = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
+/** The server wants a password, or another one. */
+const access: ReadonlySet<unknown> = new Set([530, 534, 535, 538]);
 
-export function sendResultOf(error: unknown): SendResult {
+/** `wordsLeft`: the server may have the whole mail, and only its own last word says what became of it. */
+export function sendResultOf(error: unknown, wordsLeft: boolean): SendResult {
   const { code, command, responseCode, response } = factsOf(error);
   const said = typeof response === "string" ? response : sentenceOf(error);
-  if (code === "EAUTH") return { type: "retry", afterMs: laterMs, why: `the mail server does not let us in: ${said}` };
-  if (typeof responseCode === "number") {
-    if (responseCode >= 500) return { type: "refused", why: `the mail server refused it: ${said}` };
-    if (responseCode >= 400)
-      return { type: "retry", afterMs: laterMs, why: `the mail server asks us to wait: ${said}` };
+  const later = (why: string, afterMs = laterMs): SendResult => ({ type: "retry", afterMs, why: `${why}: ${said}` });
+  const number = typeof responseCode === "number" ? responseCode : null;
+  // Without its end no server takes it.
+  if (code === "ESTREAM") return later("the mail could not be read to its end");
+  if (wordsLeft) {
+    // A server that shuts down says so whenever it likes, and means no mail by it.
+    const isFinal = code === "EMESSAGE" && command === "DATA" && number !== null && number >= 400 && number !== 421;
+    if (!isFinal) return { type: "unknown", why: `the mail server broke off: ${said}` };
+    return number >= 500 ? refused(said) : later("the mail server asks us to wait");
   }
+  if (code === "EAUTH" || access.has(number)) return later("the mail server does not let us in");
+  if (number !== null && number >= 400)
+    return number >= 500 && about.has(command) ? refused(said) : later("the mail server asks us to wait");
   if (code === "EENVELOPE") return { type: "refused", why: `nobody can be written to at that address: ${said}` };
-  const isEarly = early.has(command) || isUnreached(error);
-  if (isEarly) return { type: "retry", afterMs: 1_000, why: `the mail server could not be reached: ${said}` };
-  return { type: "unknown", why: `the mail server broke off: ${said}` };
+  if (code === "EMESSAGE") return refused(said);
+  return later("the mail server could not be reached", 1_000);
 }
 
-function isUnreached(error: unknown): boolean {
-  return ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EDNS", "ECONNECTION"].includes(
-    String(factsOf(error).code),
-  );
+function refused(said: string): SendResult {
+  return { type: "refused", why: `the mail server refused it: ${said}` };
 }
 
 /** What ends listening: a password that is wrong is told once, everything else is tried again. */

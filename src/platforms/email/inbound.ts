@@ -1,71 +1,101 @@
 // From a mail to a message; pure. Machines that answer by themselves are not answered, or two of them would write to each
-// other for ever. What a mail says of its sender counts only as far as the receiving server vouched for it.
+// other for ever. What a mail says of its sender counts only as far as the receiving server vouched for it. Headers are
+// judged by themselves, so that a stranger's words cost nothing.
 
 import type { Email } from "postal-mime";
 import type { Instant } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Inbound } from "../../core/message.ts";
-import { htmlToText, stripQuoted } from "./strip.ts";
+import { htmlToText } from "./html.ts";
+import { type Verify, doubtOf, namesSeveral } from "./results.ts";
+import { stripQuoted } from "./strip.ts";
 
-/** `auto`: what failed the receiving server's checks is no message; `require`: only what passed them is. */
-export type Verify = "auto" | "require" | "off";
-
-export type Self = { readonly account: string; readonly verify: Verify };
+export type Self = {
+  readonly account: string;
+  readonly verify: Verify;
+  /** The name that the receiving server gives itself in what it found out about a sender; null when it is not known. */
+  readonly authServer: string | null;
+};
 
 export type Attached = { readonly name: string; readonly mime: string; readonly content: Uint8Array };
 
-export type Read =
-  | { readonly type: "message"; readonly inbound: Inbound; readonly files: readonly Attached[] }
-  | { readonly type: "nothing"; readonly why: string };
+export type Nothing = { readonly type: "nothing"; readonly why: string };
+export type Heads = { readonly type: "message"; readonly inbound: Inbound };
+export type Read = (Heads & { readonly files: readonly Attached[] }) | Nothing;
 
-const nothing = (why: string): Read => ({ type: "nothing", why });
+const nothing = (why: string): Nothing => ({ type: "nothing", why });
 
-/** `fallback` names a mail without an id of its own; `now` stands for a date that nobody can read. */
-export function readMail(mail: Email, self: Self, fallback: string, now: Instant): Read {
+/** Much more than words need; what is longer is cut before anything is done with it. */
+const sourceMax = 1_000_000;
+const wordsMax = limits.textMax / 4;
+const subjectMax = 2_000;
+const idMax = 500;
+
+/**
+ * What the headers alone say: a message without words, to learn whether its sender may speak. `fallback` names a mail
+ * without an id of its own; `now` stands for a date that nobody can read.
+ */
+export function readHeads(mail: Email, self: Self, fallback: string, now: Instant): Heads | Nothing {
   const from = mail.from?.address?.toLowerCase() ?? "";
   if (!/^[^\s@]+@[^\s@]+$/.test(from)) return nothing("it has no sender");
   if (from === self.account) return nothing("it is our own");
   const machine = machineIn(mail, from);
   if (machine !== null) return nothing(machine);
-  const forged = forgedIn(mail, from, self.verify);
+  const forged = forgedIn(mail, from, self);
   if (forged !== null) return nothing(forged);
-  const files = filesOf(mail);
-  const id = idIn(mail.messageId) ?? fallback;
-  const references = [...idsIn(mail.references), ...idsIn(mail.inReplyTo)];
-  const thread = references[0] ?? id;
-  const subject = (mail.subject ?? "").replaceAll(/\s+/g, " ").trim();
+  const id = idsIn(mail.messageId)[0] ?? fallback;
+  const references = referencesIn(mail);
   const chain = [...new Set([...references, id])].slice(-20);
   const sent = Date.parse(mail.date ?? "");
-  const words = wordsOf(mail, subject, references.length === 0);
-  if (words.trim() === "" && files.length === 0) return nothing("it is empty");
   const inbound: Inbound = {
-    key: id.slice(0, 500),
-    from: { platform: "email", account: self.account, chat: from, thread: thread.slice(0, 500) },
+    key: id,
+    from: { platform: "email", account: self.account, chat: from, thread: references[0] ?? id },
     sender: from,
-    name: mail.from?.name === undefined || mail.from.name === "" ? from : mail.from.name,
-    body: { kind: "text", text: words, files: [] },
+    // Anybody can write any name beside an address, and names are let in like ids.
+    name: from,
+    body: { kind: "text", text: "", files: [] },
     sentAt: (Number.isFinite(sent) ? sent : now) as Instant,
     anchor: id,
-    hints: { subject, references: chain.join(" "), message_id: id },
+    hints: { subject: subjectOf(mail), references: chain.join(" "), message_id: id },
   };
-  return { type: "message", inbound, files };
+  return { type: "message", inbound };
+}
+
+/** The whole mail, of somebody who may speak. */
+export function readMail(mail: Email, self: Self, fallback: string, now: Instant): Read {
+  const heads = readHeads(mail, self, fallback, now);
+  if (heads.type === "nothing") return heads;
+  const files = filesOf(mail);
+  const text = wordsOf(mail, subjectOf(mail), referencesIn(mail).length === 0);
+  if (text.trim() === "" && files.length === 0) return nothing("it is empty");
+  return { type: "message", inbound: { ...heads.inbound, body: { kind: "text", text, files: [] } }, files };
+}
+
+function subjectOf(mail: Email): string {
+  return (mail.subject ?? "").slice(0, subjectMax).toWellFormed().replaceAll(/\s+/g, " ").trim();
+}
+
+function referencesIn(mail: Email): readonly string[] {
+  return [...idsIn(mail.references), ...idsIn(mail.inReplyTo)];
 }
 
 /** The subject of a first mail is part of what is said; afterwards it only repeats. */
 function wordsOf(mail: Email, subject: string, isFirst: boolean): string {
-  const plain = mail.text?.trim() ?? "";
-  const own = cut(stripQuoted(plain === "" ? htmlToText(mail.html ?? "") : plain));
-  const isCommand = own.startsWith("/");
-  if (!isFirst || subject === "" || isCommand || own.startsWith(subject)) return own;
-  return own === "" ? subject : `${subject}\n\n${own}`;
+  const plain = mail.text?.slice(0, sourceMax).trim() ?? "";
+  const html = plain === "" ? (mail.html ?? "") : "";
+  const own = stripQuoted(plain === "" ? htmlToText(html.slice(0, sourceMax)) : plain);
+  if (own.startsWith("/")) return own.slice(0, wordsMax).toWellFormed();
+  const isCut = (mail.text ?? "").length > sourceMax || html.length > sourceMax;
+  const said = cut(own, isCut);
+  if (!isFirst || subject === "" || own.startsWith(subject)) return said;
+  return said === "" ? subject : `${subject}\n\n${said}`;
 }
 
 /** A mail can be as large as a book, a message cannot. */
-function cut(words: string): string {
-  const max = limits.textMax / 4;
-  return words.length <= max
+function cut(words: string, isCut: boolean): string {
+  return words.length <= wordsMax && !isCut
     ? words
-    : `${words.slice(0, max).toWellFormed()}\n\n(The mail is longer; the rest was cut off.)`;
+    : `${words.slice(0, wordsMax).toWellFormed()}\n\n(The mail is longer; the rest was cut off.)`.trim();
 }
 
 function filesOf(mail: Email): readonly Attached[] {
@@ -102,30 +132,15 @@ function machineIn(mail: Email, from: string): string | null {
   return null;
 }
 
-/** Only the topmost result is of the server that received it; those below can have come with the mail. */
-function forgedIn(mail: Email, from: string, verify: Verify): string | null {
+function forgedIn(mail: Email, from: string, { verify, authServer }: Self): string | null {
   if (verify === "off") return null;
-  const results = mail.headers.find(({ key }) => key === "authentication-results")?.value.toLowerCase();
-  const result = (method: string) => new RegExp(`\\b${method}=(\\w+)`).exec(results ?? "")?.[1];
-  const dmarc = result("dmarc");
-  const passed = dmarc === "pass" || (dmarc === undefined && isAligned(results ?? "", from));
-  if (passed) return null;
-  if (verify === "require") return `nobody vouches for ${from} as its sender`;
-  const failed = dmarc === "fail" || (dmarc === undefined && (result("spf") === "fail" || result("dkim") === "fail"));
-  return failed ? `it only claims to be from ${from}` : null;
+  const senders = mail.headerLines.filter(({ key }) => key === "from");
+  if (senders.length !== 1 || senders.some(({ line }) => namesSeveral(line))) return "it names several senders";
+  const found = mail.headers.filter(({ key }) => key === "authentication-results").map(({ value }) => value);
+  return doubtOf(from, verify, authServer, found);
 }
 
-/** A signature of the very domain that it says it is from. */
-function isAligned(results: string, from: string): boolean {
-  const domain = from.split("@")[1] ?? "";
-  const signed = /\bdkim=pass\b[^;]*?\bheader\.(?:d|i)=@?([\w.-]+)/.exec(results)?.[1];
-  return signed !== undefined && (signed === domain || domain.endsWith(`.${signed}`));
-}
-
+/** What is longer is no id that any program made. */
 function idsIn(text: string | undefined): readonly string[] {
-  return text?.match(/<[^<>\s]+>/g) ?? [];
-}
-
-function idIn(text: string | undefined): string | null {
-  return idsIn(text)[0] ?? null;
+  return (text?.match(/<[^<>\s]+>/g) ?? []).filter((id) => id.length <= idMax);
 }

@@ -2,14 +2,24 @@
 // with each mail; a mailbox that was made anew is gone through again from the day of the last one, and mails known by their
 // ids are not taken twice. A thread is a conversation.
 
-import { sentenceOf } from "../../core/fault.ts";
-import type { Inbound } from "../../core/message.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
+import type { FileRef, Inbound } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
-import { type Mailbox, type Post, type Server, messageMax, openMailbox, openPost } from "./api.ts";
+import {
+  type Mailbox,
+  type Post,
+  type Server,
+  headsMax,
+  messageMax,
+  openMailbox,
+  openPost,
+  unlessAborted,
+} from "./api.ts";
 import { listenFault, sendResultOf } from "./faults.ts";
-import { type Attached, type Read, type Verify, readMail } from "./inbound.ts";
+import { type Attached, type Nothing, readHeads, readMail } from "./inbound.ts";
 import { toMail } from "./outbound.ts";
+import type { Verify } from "./results.ts";
 
 export type EmailSettings = {
   readonly address: string;
@@ -19,6 +29,8 @@ export type EmailSettings = {
   readonly smtp: Server;
   readonly mailbox: string;
   readonly verify: Verify;
+  /** Whose words about senders count; null when it is not known. */
+  readonly authServer: string | null;
 };
 
 /** What the stored cursor holds; `day` helps when the numbers of a mailbox began anew. */
@@ -36,8 +48,8 @@ export function email(settings: EmailSettings, around: Surroundings): Platform {
     listen: (inlet, from, signal) => listen(settings, around, inlet, from, signal),
     send: (item, signal) => send(post, settings, around, item, signal),
     draft: () => undefined,
-    async probe() {
-      const mailbox = await opened(settings);
+    async probe(signal) {
+      const mailbox = await opened(settings, signal);
       mailbox.close();
       try {
         await post.verify();
@@ -49,9 +61,9 @@ export function email(settings: EmailSettings, around: Surroundings): Platform {
   };
 }
 
-async function opened({ imap, mailbox }: EmailSettings): Promise<Mailbox> {
+async function opened({ imap, mailbox }: EmailSettings, signal: AbortSignal): Promise<Mailbox> {
   try {
-    return await openMailbox(imap, mailbox);
+    return await openMailbox(imap, mailbox, signal);
   } catch (error) {
     throw listenFault(error, imap.host);
   }
@@ -64,19 +76,15 @@ async function listen(
   from: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  if (signal.aborted) return;
-  const mailbox = await opened(settings);
-  const close = () => mailbox.close();
-  signal.addEventListener("abort", close, { once: true });
+  let mailbox: Mailbox | null = null;
   try {
+    const open = (mailbox = await opened(settings, signal));
     // Who has to end does not wait for what is being stored: it comes again from the stored place.
-    await Promise.race([follow({ settings, around, inlet, mailbox }, from, signal), aborted(signal)]);
+    await unlessAborted(signal, () => follow({ settings, around, inlet, mailbox: open }, from, signal));
   } catch (error) {
-    if (signal.aborted) return;
-    throw listenFault(error, settings.imap.host);
+    if (!signal.aborted) throw listenFault(error, settings.imap.host);
   } finally {
-    signal.removeEventListener("abort", close);
-    close();
+    mailbox?.close();
   }
 }
 
@@ -92,13 +100,6 @@ async function follow(of: Taking, from: string | null, signal: AbortSignal): Pro
     }
     await mailbox.news(signal);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** The first time, what is there already was not meant for us. */
@@ -122,38 +123,72 @@ type Taking = {
   readonly mailbox: Mailbox;
 };
 
-async function take({ settings, around, inlet, mailbox }: Taking, uid: number, cursor: string, signal: AbortSignal) {
-  const read = await readAt(mailbox, settings, uid, around);
+/** Whoever may not speak is judged by the headers alone; the rest of their mail is never fetched. */
+async function take(of: Taking, uid: number, cursor: string, signal: AbortSignal): Promise<void> {
+  const { around, inlet, mailbox } = of;
+  const heads = await parsed(of, uid, readHeads, await headsAt(mailbox, uid));
   if (signal.aborted) return;
-  if (read.type === "nothing") {
-    around.world.log("info", "a mail was left unanswered", { uid, why: read.why });
-    return inlet.moved(cursor);
-  }
-  const isHeard = read.files.length === 0 || (await inlet.hears(read.inbound));
-  await inlet.accept(isHeard ? await withFiles(around, read.inbound, read.files) : read.inbound, cursor);
+  if (heads.type === "nothing") return leave(of, uid, cursor, heads.why);
+  if (await inlet.hears(heads.inbound)) {
+    const source = (await mailbox.read(uid)) ?? gone;
+    const read = await parsed(of, uid, readMail, source);
+    if (signal.aborted) return;
+    if (read.type === "nothing") return leave(of, uid, cursor, read.why);
+    await inlet.accept(await withFiles(around, read.inbound, read.files), cursor);
+  } else await inlet.accept(heads.inbound, cursor);
   // A courtesy to whoever looks into the mailbox.
   void mailbox.markSeen(uid).catch((error: unknown) => {
     around.world.log("debug", "a mail could not be marked as read", { uid, why: sentenceOf(error) });
   });
 }
 
-async function readAt(mailbox: Mailbox, settings: EmailSettings, uid: number, { world }: Surroundings): Promise<Read> {
-  const source = await mailbox.read(uid);
-  if (source === null) return { type: "nothing", why: "it is gone" };
-  if (source === "too-large") return { type: "nothing", why: `it is larger than ${messageMax} bytes` };
+const gone: Nothing = { type: "nothing", why: "it is gone" };
+
+function leave({ around, inlet }: Taking, uid: number, cursor: string, why: string): Promise<void> {
+  around.world.log("info", "a mail was left unanswered", { uid, why });
+  return inlet.moved(cursor);
+}
+
+async function headsAt(mailbox: Mailbox, uid: number): Promise<Uint8Array | Nothing> {
+  const heads = await mailbox.heads(uid);
+  if (heads === null) return gone;
+  if (heads.size > messageMax) return { type: "nothing", why: `it is larger than ${messageMax} bytes` };
+  if (heads.source.length > headsMax) return { type: "nothing", why: `its headers are larger than ${headsMax} bytes` };
+  return heads.source;
+}
+
+async function parsed<T>(
+  { settings: { address, verify, authServer }, around, mailbox }: Taking,
+  uid: number,
+  read: (...given: Parameters<typeof readMail>) => T,
+  source: Uint8Array | Nothing,
+): Promise<T | Nothing> {
+  if (!(source instanceof Uint8Array)) return source;
   const { default: PostalMime } = await import("postal-mime");
-  const self = { account: settings.address.toLowerCase(), verify: settings.verify };
+  const self = { account: address.toLowerCase(), verify, authServer };
   try {
-    return readMail(await PostalMime.parse(source), self, `uid:${mailbox.uidValidity}:${uid}`, world.now());
+    return read(await PostalMime.parse(source), self, `uid:${mailbox.uidValidity}:${uid}`, around.world.now());
   } catch (error) {
     return { type: "nothing", why: `it cannot be read: ${String(error)}` };
   }
 }
 
+/** A file that may not be kept becomes a line; a disk that refuses is told, and the mail comes again. */
 async function withFiles({ blobs }: Surroundings, inbound: Inbound, files: readonly Attached[]): Promise<Inbound> {
   if (files.length === 0 || inbound.body.kind !== "text") return inbound;
-  const kept = await Promise.all(files.map(({ name, mime, content }) => blobs.put(content, { name, mime })));
-  return { ...inbound, body: { ...inbound.body, files: kept } };
+  const kept: FileRef[] = [];
+  const missing: string[] = [];
+  // One after another: a mail can have more of them than may be open at the same time.
+  for (const { name, mime, content } of files) {
+    try {
+      kept.push(await blobs.put(content, { name, mime }));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "too-large") throw error;
+      missing.push(`[The file ${name} could not be had: ${error.message}]`);
+    }
+  }
+  const text = [inbound.body.text, ...missing].filter((words) => words !== "").join("\n\n");
+  return { ...inbound, body: { ...inbound.body, text, files: kept } };
 }
 
 async function send(
@@ -168,10 +203,8 @@ async function send(
     return { filename: file.name, contentType: file.mime, path: blobs.path(file.blob) };
   });
   const mail = toMail(item, { address, name }, files);
-  try {
-    await post.send(mail);
-    return { type: "accepted", remoteId: String(mail.messageId) };
-  } catch (error) {
-    return sendResultOf(error);
-  }
+  const posted = await post.send(mail);
+  return posted.type === "taken"
+    ? { type: "accepted", remoteId: String(mail.messageId) }
+    : sendResultOf(posted.error, posted.wordsLeft);
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anItem } from "../../testing/samples.ts";
-import { sendResultOf } from "./faults.ts";
 import { messageIdOf, toMail } from "./outbound.ts";
 
 const us = { address: "helper@example.net", name: "Everturn" };
@@ -39,22 +38,4 @@ test("subjects", () => {
     [{ text: "x".repeat(100) }, `${"x".repeat(69)}…`],
   ];
   for (const [more, subject] of rows) assert.equal(toMail(anItem("i1", { to, ...more }), us, []).subject, subject);
-});
-
-test("what becomes of a send, by what the server said", () => {
-  const error = (more: object) => Object.assign(new Error("words"), more);
-  const rows: readonly (readonly [string, unknown, string])[] = [
-    ["no such user", error({ code: "EENVELOPE", responseCode: 550, command: "RCPT TO" }), "refused"],
-    ["greylisted", error({ code: "EENVELOPE", responseCode: 451, command: "RCPT TO" }), "retry"],
-    ["refused after its words", error({ code: "EMESSAGE", responseCode: 554, command: "DATA" }), "refused"],
-    ["asked to wait after its words", error({ code: "EMESSAGE", responseCode: 452, command: "DATA" }), "retry"],
-    ["wrong password", error({ code: "EAUTH", responseCode: 535, command: "AUTH PLAIN" }), "retry"],
-    ["nobody there", error({ code: "ESOCKET", command: "CONN" }), "retry"],
-    ["unknown host", error({ code: "EDNS", command: "CONN" }), "retry"],
-    ["broken off before its words", error({ code: "ECONNECTION", command: "MAIL FROM" }), "retry"],
-    ["broken off inside its words", error({ code: "ECONNRESET", command: "DATA" }), "unknown"],
-    ["silent after its words", error({ code: "ETIMEDOUT", command: "DATA" }), "unknown"],
-    ["something else", new Error("x"), "unknown"],
-  ];
-  for (const [what, given, type] of rows) assert.equal(sendResultOf(given).type, type, what);
 });

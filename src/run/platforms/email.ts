@@ -13,6 +13,7 @@ export function openEmail(own: Own): Far {
     name: own.name,
     mailbox: own.imap.mailbox,
     verify: own.verify,
+    authServer: own.authServer ?? null,
     imap: serverOf(own.imap, own.imap.user ?? own.address, password),
     smtp: serverOf(
       own.smtp,
