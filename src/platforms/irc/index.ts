@@ -7,7 +7,7 @@ import { type Instant, later } from "../../core/ids.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
 import { type Connection, connect } from "./api.ts";
-import { type Refused, away, broken, notConnected, resultOf } from "./faults.ts";
+import { type Refused, away, broken, notConnected, plainAgain, resultOf } from "./faults.ts";
 import { type Self, toInbound } from "./inbound.ts";
 import { type Line, isChannel } from "./lines.ts";
 import { partsOf } from "./markup.ts";
@@ -67,23 +67,20 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
   async function say(item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
     const now = standing;
     if (now === null || signal.aborted || !now.state.isReady) return away;
-    const target = targetOf(item);
-    const token = createHash("sha256").update(`${item.id} ${world.id()}`).digest("base64url").slice(0, 20);
     const ends = AbortSignal.any([signal, now.gone.signal]);
-    const refused: Refused[] = [];
-    const answered = new Promise<void>((done) => now.pings.set(token, { target, refused, done }));
-    let said = 0;
-    for (const line of linesOf(item)) {
-      await turn(ends);
-      if (ends.aborted) break;
-      now.connection.write(`PRIVMSG ${target} :${line}`);
-      said++;
-    }
-    if (!ends.aborted) now.connection.write(`PING :${token}`);
-    await Promise.race([answered, aborted(ends)]);
-    now.pings.delete(token);
-    if (ends.aborted) return said === 0 ? away : broken;
-    return resultOf(refused, token, target);
+    const target = targetOf(item);
+    const lines = linesOf(item);
+    const tell = (words: readonly string[]) =>
+      utter(now, { target, lines: words, token: tokenOf(item.id, world.id()), turn }, ends);
+    let told = await tell(lines);
+    const again = told.isAnswered ? plainAgain(told.refused, lines) : [];
+    if (again.length > 0) told = { ...(await tell(again)), said: told.said };
+    const { isAnswered, said, refused, token } = told;
+    if (!isAnswered) return said === 0 ? away : broken;
+    const result = resultOf(refused, said, token, target);
+    if (result.type === "accepted" && refused.length > 0)
+      world.log("warn", `irc: ${target} did not get ${refused.length} of ${said} lines`, { why: refused[0]?.why });
+    return result;
   }
 
   return {
@@ -136,6 +133,42 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
       return `connected to ${settings.host} as ${standing.state.nick}`;
     },
   };
+}
+
+type Words = {
+  readonly target: string;
+  readonly lines: readonly string[];
+  readonly token: string;
+  /** Waits until one more line may be said. */
+  readonly turn: (signal: AbortSignal) => Promise<void>;
+};
+
+type Told = {
+  readonly token: string;
+  readonly said: number;
+  readonly refused: readonly Refused[];
+  /** The server has come to the ping behind the lines. */
+  readonly isAnswered: boolean;
+};
+
+async function utter(now: Standing, { target, lines, token, turn }: Words, ends: AbortSignal): Promise<Told> {
+  const refused: Refused[] = [];
+  const answered = new Promise<void>((done) => now.pings.set(token, { target, refused, done }));
+  let said = 0;
+  for (const line of lines) {
+    await turn(ends);
+    if (ends.aborted) break;
+    now.connection.write(`PRIVMSG ${target} :${line}`);
+    said++;
+  }
+  if (!ends.aborted) now.connection.write(`PING :${token}`);
+  await Promise.race([answered, aborted(ends)]);
+  now.pings.delete(token);
+  return { token, said, refused, isAnswered: !ends.aborted };
+}
+
+function tokenOf(item: string, id: string): string {
+  return createHash("sha256").update(`${item} ${id}`).digest("base64url").slice(0, 20);
 }
 
 type Listening = {

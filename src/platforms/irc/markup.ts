@@ -30,6 +30,10 @@ const irc = dialect({
   table: layOut,
 });
 
+export function withoutMarks(line: string): string {
+  return ["\x02", "\x1d", "\x1e"].reduce((bare, mark) => bare.replaceAll(mark, ""), line);
+}
+
 export function toIrc(markdown: string): string {
   return write(markdown, irc);
 }

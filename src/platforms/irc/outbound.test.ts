@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anItem } from "../../testing/samples.ts";
 import { table } from "../../testing/table.ts";
-import { resultOf } from "./faults.ts";
+import { plainAgain, resultOf } from "./faults.ts";
 import { partMax, partsOf, sizeOf } from "./markup.ts";
 import { linesOf, targetOf } from "./outbound.ts";
 
@@ -56,14 +56,32 @@ table(
 table(
   "what becomes of a send",
   [
-    { name: "nothing was refused", codes: [], gives: "accepted" },
-    { name: "nobody is there now", codes: ["401"], gives: "retry" },
-    { name: "not let to speak", codes: ["404"], gives: "retry" },
-    { name: "no text", codes: ["412"], gives: "refused" },
+    { name: "nothing was refused", said: 3, codes: [], gives: "accepted" },
+    { name: "nobody is there now", said: 1, codes: ["401"], gives: "retry" },
+    { name: "not let to speak", said: 2, codes: ["404", "404"], gives: "retry" },
+    { name: "no text", said: 1, codes: ["412"], gives: "refused" },
+    { name: "one of several: what was said is not said again", said: 3, codes: ["404"], gives: "accepted" },
+    { name: "all, but not all of it will pass", said: 2, codes: ["404", "412"], gives: "refused" },
   ],
-  ({ codes, gives }) => {
+  ({ said, codes, gives }) => {
     const refused = codes.map((code) => ({ code, why: "no" }));
-    assert.equal(resultOf(refused, "r1", "bob").type, gives);
+    assert.equal(resultOf(refused, said, "r1", "bob").type, gives);
+  },
+);
+
+table(
+  "what is said again without marks",
+  [
+    { name: "nothing", lines: ["a", "\x02b\x02"], codes: [], gives: [] },
+    { name: "the line with marks", lines: ["a", "x \x02b\x02\x1dc\x1d", "d"], codes: ["404"], gives: ["x bc"] },
+    { name: "by its own numeric", lines: ["\x1eb\x1e"], codes: ["408"], gives: ["b"] },
+    { name: "not when others were refused", lines: ["a", "\x02b\x02"], codes: ["404", "404"], gives: [] },
+    { name: "not when there are no marks", lines: ["a"], codes: ["404"], gives: [] },
+    { name: "not when nobody is there", lines: ["\x02b\x02"], codes: ["401"], gives: [] },
+  ],
+  ({ lines, codes, gives }) => {
+    const refused = codes.map((code) => ({ code, why: "no" }));
+    assert.deepEqual(plainAgain(refused, lines), gives);
   },
 );
 

@@ -197,7 +197,7 @@ const denials: Readonly<Record<string, string>> = {
   "908": "does not take passwords by SASL PLAIN. Remove platforms.irc.sasl.",
 };
 const joinFailures = new Set(["403", "405", "471", "473", "474", "475", "476", "477", "489"]);
-const sendFailures = new Set(["401", "402", "403", "404", "407", "411", "412", "415", "477", "531", "716"]);
+const sendFailures = new Set(["401", "402", "403", "404", "407", "408", "411", "412", "415", "477", "531", "716"]);
 
 function refusal(settings: IrcSettings, state: State, { command, params }: Line): Next {
   const denial = denials[command];
