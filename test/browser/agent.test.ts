@@ -229,6 +229,8 @@ describe("agent", () => {
     );
     await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     assert.equal(await answer(page, "Counted to").count(), 0);
+    await answer(page, /1, 2.*\(Stopped\.\)/s).waitFor();
+    await shoot(page, "stopped-words");
   });
 
   it("is usable by keyboard on a narrow dark screen", async (t) => {

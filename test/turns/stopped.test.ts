@@ -9,7 +9,7 @@ import { Interruption } from "../../src/engine/turns/interruption.ts";
 import type { AgentJob, Step } from "../../src/ports/agent.ts";
 import type { Tool, ToolContext } from "../../src/ports/tool.ts";
 import { type Living, type Stage, stage, whenAborted } from "../stop/stage.ts";
-import { agentOf, calling, fine, resultsOf, texts, tool, turnsOf, untilSeen } from "./agents.ts";
+import { type Next, agentOf, calling, fine, resultsOf, texts, tool, turnsOf, untilSeen } from "./agents.ts";
 
 const failed = (why: string): ToolResult => ({ type: "failed", why });
 const unsure = (why: string): ToolResult => ({
@@ -277,6 +277,32 @@ for (const who of ["its user", "the operator"] as const) {
       ["user: go", "assistant: one two\n\n(Stopped.)"],
       "the agent knows what it had said",
     );
+  });
+}
+
+type ShownCase = { readonly name: string; readonly steps: readonly Next[]; readonly keeps: string };
+const onward: Step = { type: "said", text: "2", calls: [], final: false };
+const shownCases: readonly ShownCase[] = [
+  { name: "shown over several steps", steps: [(job) => (job.draft("1, 2"), onward)], keeps: "1, 2" },
+  { name: "said beside a call", steps: [(job) => (job.draft("let me"), calling("slow"))], keeps: "let me see" },
+];
+for (const { name, steps, keeps } of shownCases) {
+  test(`what stays is what was ${name}`, async (t) => {
+    const on = await stage(t);
+    const drafts: (string | null)[] = [];
+    const slow = tool("slow", "once", () => new Promise<ToolResult>(() => void on.calls.push("begun")));
+    const waits: Next = async (job) => {
+      on.calls.push("begun");
+      await job.pause(60_000);
+      return done;
+    };
+    await on.start({ agent: agentOf([slow], [...steps, waits]), platforms: { chat: { drafts } } });
+    await on.say("go");
+    await on.until(() => on.calls.includes("begun"));
+    await on.say("/stop");
+    await untilSeen(on, 1);
+    const lines = await on.store.messagesAfter({ platform: "chat", account: "bot", chat: "a" }, 0, 10);
+    assert.equal(lines[1]?.text, `${keeps}\n\n(Stopped.)`);
   });
 }
 

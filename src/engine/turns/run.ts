@@ -170,7 +170,8 @@ function turnRun(
     const cost = costOf(parts, running, step.usage);
     const { text, calls: wanted, final } = step;
     if (final && wanted.length === 0) return end(work, { outcome: "replied", text, entries: [step], more: cost });
-    running.words = text;
+    // They are shown beside its calls; without any, what it has shown itself goes on.
+    if (wanted.length > 0) running.words = text;
     await record([step, ...(await made.intentOf(wanted))], cost);
     return true;
   }
