@@ -25,7 +25,7 @@ const rows: readonly Row[] = [
     why: "connecting",
     text: /^x: still connecting; `everturn gateway status`/,
   },
-  { name: "lost", state: "down", why: "no route", text: /^x: not connected: no route; it is tried again by itself$/ },
+  { name: "lost", state: "down", why: "no route.", text: /^x: not connected: no route; it is tried again by itself$/ },
   { name: "in trouble", state: "troubled", why: "another", text: /^x: not connected: another; it goes on by itself/ },
 ];
 

@@ -14,7 +14,7 @@ export function standingIn({ platforms, safeMode }: StatusReply): readonly Stand
 }
 
 export function standingText({ platform, state, why }: Standing): string {
-  const reason = oneLine(why ?? "it did not say why");
+  const reason = oneLine(why ?? "it did not say why").replace(/\.$/, "");
   switch (state) {
     case "up":
       return `${platform}: connected`;
