@@ -13,6 +13,8 @@ export type FakeIrc = {
   repeat(line: string): void;
   /** The next line that is said to somebody is refused with this numeric, or breaks the connection. */
   failNext(kind: "404" | "before" | "after"): void;
+  /** Lines with marks of letters are refused from now on. */
+  refuseMarks(): void;
   /** Another password from now on; who is there is put out. */
   deny(): void;
   down(): Promise<void>;
@@ -27,6 +29,7 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
   let fails: "404" | "before" | "after" | null = null;
   let wanted = password;
   let ids = 0;
+  let isPlain = false;
   const open = new Set<Socket>();
 
   const send = (socket: Socket, line: string): void => void socket.write(`${line}\r\n`);
@@ -70,7 +73,7 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
   }
 
   /** What was said after a moment: who wrote in queries, or the lines of one target, in a batch. */
-  function tell(socket: Socket, [verb = "", target = "", after = ""]: readonly string[]): void {
+  function tell(socket: Socket, [verb = "", target = "", after = "", limit = ""]: readonly string[]): void {
     const begin = (verb === "TARGETS" ? target : after).replace("timestamp=", "");
     const later = past.filter((one) => one.time > begin);
     const queries = later.filter((one) => !one.target.startsWith("#"));
@@ -81,14 +84,15 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     }
     const lines = later.filter((one) => one.target === target || (one.from === target && queries.includes(one)));
     send(socket, `:fake BATCH +h chathistory ${target}`);
-    for (const { line } of lines) send(socket, line.replace("@", "@batch=h;"));
+    for (const { line } of lines.slice(0, Number(limit))) send(socket, line.replace("@", "@batch=h;"));
     send(socket, ":fake BATCH -h");
   }
 
   function hear(socket: Socket, target: string, text: string): void {
     const failure = fails;
     fails = null;
-    if (failure === "404") return send(socket, `:fake 404 ever ${target} :Cannot send to channel`);
+    if (failure === "404" || (isPlain && ["\x02", "\x1d", "\x1e"].some((mark) => text.includes(mark))))
+      return send(socket, `:fake 404 ever ${target} :Cannot send to channel`);
     if (failure !== "before") said.push({ target, text });
     if (failure !== null) socket.destroy();
   }
@@ -136,6 +140,7 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
       if (client !== null) send(client, line);
     },
     failNext: (kind) => void (fails = kind),
+    refuseMarks: () => void (isPlain = true),
     deny() {
       wanted = "another";
       client?.destroy();

@@ -1,17 +1,18 @@
 // IRC: channels and queries of one network. What was said while we were away is only known where the server keeps a
 // history or a bouncer does; what we say is known to have been taken when the server answers the ping behind it.
 
-import { createHash } from "node:crypto";
 import { Fault } from "../../core/fault.ts";
 import { type Instant, later } from "../../core/ids.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
 import { type Connection, connect } from "./api.ts";
-import { type Refused, away, broken, notConnected, plainAgain, resultOf } from "./faults.ts";
+import { away, broken, notConnected, plainAgain, resultOf } from "./faults.ts";
 import { type Self, toInbound } from "./inbound.ts";
-import { type Line, isChannel } from "./lines.ts";
+import { type Page, type Playback, isOver, noted, replay, turned } from "./history.ts";
+import type { Line } from "./lines.ts";
 import { partsOf } from "./markup.ts";
 import { linesOf, targetOf } from "./outbound.ts";
+import { type Pings, aborted, tokenOf, utter } from "./saying.ts";
 import { type News, type State, advance, begin, isSame, knowsAccounts, regain } from "./session.ts";
 
 export type IrcSettings = {
@@ -45,9 +46,10 @@ const silenceMs = 60_000;
 type Standing = {
   readonly connection: Connection;
   state: State;
-  /** Whoever waits for the server to come to this token. */
-  readonly pings: Map<string, { readonly target: string; readonly refused: Refused[]; readonly done: () => void }>;
+  readonly pings: Pings;
   readonly gone: AbortController;
+  /** While the server tells what we missed. */
+  playback: Playback | null;
 };
 
 export function irc(settings: IrcSettings, around: Surroundings): Platform {
@@ -99,7 +101,7 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
       if (signal.aborted) return;
       const connection = await connect(settings, AbortSignal.any([signal, AbortSignal.timeout(registerMs)]));
       const { state, out } = begin(settings);
-      const now: Standing = { connection, state, pings: new Map(), gone: new AbortController() };
+      const now: Standing = { connection, state, pings: new Map(), gone: new AbortController(), playback: null };
       standing = now;
       for (const line of out) connection.write(line);
       const left = new AbortController();
@@ -135,42 +137,6 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
   };
 }
 
-type Words = {
-  readonly target: string;
-  readonly lines: readonly string[];
-  readonly token: string;
-  /** Waits until one more line may be said. */
-  readonly turn: (signal: AbortSignal) => Promise<void>;
-};
-
-type Told = {
-  readonly token: string;
-  readonly said: number;
-  readonly refused: readonly Refused[];
-  /** The server has come to the ping behind the lines. */
-  readonly isAnswered: boolean;
-};
-
-async function utter(now: Standing, { target, lines, token, turn }: Words, ends: AbortSignal): Promise<Told> {
-  const refused: Refused[] = [];
-  const answered = new Promise<void>((done) => now.pings.set(token, { target, refused, done }));
-  let said = 0;
-  for (const line of lines) {
-    await turn(ends);
-    if (ends.aborted) break;
-    now.connection.write(`PRIVMSG ${target} :${line}`);
-    said++;
-  }
-  if (!ends.aborted) now.connection.write(`PING :${token}`);
-  await Promise.race([answered, aborted(ends)]);
-  now.pings.delete(token);
-  return { token, said, refused, isAnswered: !ends.aborted };
-}
-
-function tokenOf(item: string, id: string): string {
-  return createHash("sha256").update(`${item} ${id}`).digest("base64url").slice(0, 20);
-}
-
 type Listening = {
   readonly settings: IrcSettings;
   readonly around: Surroundings;
@@ -182,16 +148,18 @@ type Listening = {
 };
 
 async function follow(now: Standing, listening: Listening, signal: AbortSignal): Promise<void> {
-  const { settings, around, leaving } = listening;
+  const { settings, around, inlet, leaving } = listening;
   const watch = watchdog(now, listening, signal);
   try {
     for await (const line of now.connection.lines()) {
       watch.heard();
+      if (now.playback !== null) now.playback = noted(now.playback, line);
       const next = advance(settings, now.state, line);
       now.state = next.state;
       for (const out of next.out) now.connection.write(out);
       if (next.news !== undefined) await learn(now, next.news, listening, signal);
       if (signal.aborted) return;
+      await settle(now, inlet);
     }
   } catch (error) {
     if (leaving.aborted) return;
@@ -203,16 +171,22 @@ async function follow(now: Standing, listening: Listening, signal: AbortSignal):
   around.world.log("debug", "irc: left");
 }
 
+/** Our place in the stream moves when all was told, and nothing of it still waits to be handed over. */
+async function settle(now: Standing, inlet: Inlet): Promise<void> {
+  const { playback, state } = now;
+  if (playback === null || !isOver(playback) || state.people.held.length > 0) return;
+  now.playback = null;
+  await inlet.moved(playback.latest);
+}
+
 async function learn(now: Standing, news: News, listening: Listening, signal: AbortSignal): Promise<void> {
   const { around, inlet, from, settings } = listening;
   switch (news.type) {
     case "ready":
-      for (const line of historyOf(now.state, settings, from, around.world.now())) now.connection.write(line);
+      turnTo(now, historyOf(now.state, settings, from, around.world.now()));
       return inlet.up();
-    case "missed":
-      if (!isChannel(news.target)) now.connection.write(since(news.target, from ?? ""));
-      return;
     case "pong":
+      if (now.playback !== null) turnTo(now, turned(now.playback, news.token));
       return now.pings.get(news.token)?.done();
     case "refused":
       for (const { target, refused } of now.pings.values())
@@ -226,6 +200,12 @@ async function learn(now: Standing, news: News, listening: Listening, signal: Ab
   }
 }
 
+function turnTo(now: Standing, page: Page | null): void {
+  if (page === null) return;
+  now.playback = page.playback;
+  for (const line of page.out) now.connection.write(line);
+}
+
 async function hand(now: Standing, line: Line, listening: Listening, signal: AbortSignal): Promise<void> {
   const { around, inlet, account, settings } = listening;
   const { nick, people } = now.state;
@@ -235,25 +215,21 @@ async function hand(now: Standing, line: Line, listening: Listening, signal: Abo
   if (message === null) return;
   // Nobody sends it again: what cannot be stored now is tried for a while. Who has to end does not wait for that.
   const { world } = around;
+  const cursor = now.playback === null ? (line.tags["time"] ?? null) : null;
   for (const begun = world.now(); !signal.aborted; await world.sleep(later(world.now(), storeEveryMs), signal)) {
     try {
-      return void (await Promise.race([inlet.accept(message, line.tags["time"] ?? null), aborted(signal)]));
+      return void (await Promise.race([inlet.accept(message, cursor), aborted(signal)]));
     } catch (error) {
       if (world.now() - begun > storeMs) throw error;
     }
   }
 }
 
-/** Where the server keeps a history, what was said since the last message that we know, and who wrote to us. */
-function historyOf({ caps }: State, { channels }: IrcSettings, from: string | null, now: Instant): readonly string[] {
-  if (from === null || !caps.includes("draft/chathistory")) return [];
+/** Where the server keeps a history, what was said since the last message that we know. */
+function historyOf({ caps }: State, { channels }: IrcSettings, from: string | null, now: Instant): Page | null {
+  if (from === null || !caps.includes("draft/chathistory")) return null;
   const names = channels.map((channel) => channel.split(" ", 1)[0] ?? "");
-  const until = new Date(now).toISOString();
-  return [...names.map((name) => since(name, from)), `CHATHISTORY TARGETS timestamp=${from} timestamp=${until} 50`];
-}
-
-function since(target: string, from: string): string {
-  return `CHATHISTORY AFTER ${target} timestamp=${from} 100`;
+  return replay(names, from, new Date(now).toISOString());
 }
 
 /** A server that neither registers us nor answers is left: a socket that nobody serves looks open for hours. */
@@ -282,11 +258,4 @@ function watchdog(now: Standing, { settings, around }: Listening, signal: AbortS
   };
   void watch();
   return { heard: () => void (heardAt = world.now()), end: () => over.abort(), why: () => why };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

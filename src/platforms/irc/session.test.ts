@@ -147,11 +147,6 @@ describe("afterwards", () => {
     assert.deepEqual(news.at(-1), { type: "refused", target: "bob", code: "401", why: "No such nick" });
   });
 
-  test("whoever wrote meanwhile is told by the history", () => {
-    const { news } = talk([...inside, ":s CHATHISTORY TARGETS alice 2026-11-15T19:00:00.000Z"]);
-    assert.deepEqual(news.at(-1), { type: "missed", target: "alice" });
-  });
-
   test("the end is an error", () => {
     assert.throws(() => talk([...inside, "ERROR :Closing link"]), /Closing link/);
   });

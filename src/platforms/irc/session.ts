@@ -18,8 +18,6 @@ export type State = {
 export type News =
   | { readonly type: "ready" }
   | { readonly type: "said"; readonly lines: readonly Line[] }
-  /** Somebody wrote to us while we were away. */
-  | { readonly type: "missed"; readonly target: string }
   | { readonly type: "pong"; readonly token: string }
   | { readonly type: "refused"; readonly target: string; readonly code: string; readonly why: string }
   | { readonly type: "not-joined"; readonly channel: string; readonly why: string };
@@ -84,12 +82,6 @@ export function advance(settings: IrcSettings, before: State, line: Line): Next 
       return {
         state,
         out: isSame(state, params[1] ?? "", state.nick) ? [`JOIN ${channelWithKey(settings, state, params[0])}`] : [],
-      };
-    case "CHATHISTORY":
-      return {
-        state,
-        out: [],
-        ...(params[0] === "TARGETS" ? { news: { type: "missed", target: params[1] ?? "" } } : {}),
       };
     case "ERROR":
       throw new Error(`The server ended the connection: ${params[0] ?? "it did not say why"}`);
