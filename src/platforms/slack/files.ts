@@ -1,26 +1,28 @@
-// Files that people send: fetched and stored before their message is accepted. One that cannot be had becomes a line that
-// says which and why, because words are never held back by what hangs on them.
+// Files that people send: fetched and stored before their message is accepted. One that cannot be had, also
+// not at the third try, becomes a line that says which and why, because words are never held back by what hangs on them.
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef } from "../../core/message.ts";
-import type { Blobs } from "../../ports/blobs.ts";
+import { later } from "../../core/ids.ts";
+import type { Surroundings } from "../../ports/platform.ts";
 import type { Api, SlackFile } from "./api.ts";
 
 export const fileMax = 50 * 1024 * 1024;
 
+const triesMax = 3;
+const pauseMs = 500;
+
+type Around = Surroundings & { readonly api: Pick<Api, "download">; readonly apiRoot: string };
+
 export type FilesIn = { readonly files: readonly FileRef[]; readonly lost: readonly string[] };
 
-export async function fetchFiles(
-  given: readonly SlackFile[],
-  { api, blobs, apiRoot }: { readonly api: Api; readonly blobs: Blobs; readonly apiRoot: string },
-  signal: AbortSignal,
-): Promise<FilesIn> {
+export async function fetchFiles(given: readonly SlackFile[], around: Around, signal: AbortSignal): Promise<FilesIn> {
   const files: FileRef[] = [];
   const lost: string[] = [];
   for (const file of given) {
     const name = file.name ?? file.title ?? "file";
-    const refusal = refusalOf(file, apiRoot);
-    const got = refusal ?? (await fetchOne(file, name, api, blobs, signal));
+    const refusal = refusalOf(file, around.apiRoot);
+    const got = refusal ?? (await fetchPatiently(file, name, around, signal));
     if (typeof got === "string") lost.push(`[The file ${name} could not be had: ${got}.]`);
     else files.push(got);
   }
@@ -51,25 +53,37 @@ function isSlacks(address: string, apiRoot: string): boolean {
   return url.protocol === "https:" && /(?:^|\.)slack\.com$/.test(url.hostname);
 }
 
-async function fetchOne(
+/** The file, or why not. What our own disk refuses is thrown: the message comes again. */
+async function fetchPatiently(
   file: SlackFile,
   name: string,
-  api: Api,
-  blobs: Blobs,
+  around: Around,
   signal: AbortSignal,
 ): Promise<FileRef | string> {
-  const mime = file.mimetype ?? "application/octet-stream";
-  try {
-    const response = await api.download(addressOf(file) ?? "", signal);
-    const type = response.headers.get("content-type") ?? "";
-    if (!response.ok || response.body === null) return `Slack answered with ${response.status}`;
-    // Without the permission Slack answers with the page where people sign in.
-    if (type.startsWith("text/html") && mime !== "text/html") return "the app lacks the scope files:read";
-    return await blobs.put(bounded(response.body), { name, mime });
-  } catch (error) {
-    if (signal.aborted || (error instanceof Fault && error.code.startsWith("store"))) throw error;
-    return sentenceOf(error).replace(/\.$/, "");
+  const { world } = around;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await fetchOne(file, name, around, signal);
+    } catch (error) {
+      if (signal.aborted || (error instanceof Fault && error.code.startsWith("store-"))) throw error;
+      if (error instanceof Fault || tries >= triesMax) return sentenceOf(error).replace(/\.$/, "");
+      await world.sleep(later(world.now(), pauseMs * tries), signal);
+    }
   }
+}
+
+/** A Fault where another try is of no use. */
+async function fetchOne(file: SlackFile, name: string, { api, blobs }: Around, signal: AbortSignal): Promise<FileRef> {
+  const mime = file.mimetype ?? "application/octet-stream";
+  const { ok, status, body, headers } = await api.download(addressOf(file) ?? "", signal);
+  const type = headers.get("content-type") ?? "";
+  // Without the permission Slack answers with the page where people sign in.
+  const isSignIn = ok && type.startsWith("text/html") && mime !== "text/html";
+  if (ok && !isSignIn && body !== null) return blobs.put(bounded(body), { name, mime });
+  await body?.cancel();
+  if (isSignIn) throw new Fault("denied", "the app lacks the scope files:read");
+  const why = `Slack answered with ${status}`;
+  throw status < 500 && status !== 429 ? new Fault("not-found", why) : new Error(why);
 }
 
 async function* bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
