@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
 import PostalMime, { type Email } from "postal-mime";
+import type { EmailSettings } from "../../src/platforms/email/index.ts";
 
 /** Null where they can be run; otherwise why not. */
 export function whyNoMail(): string | null {
@@ -49,6 +50,20 @@ const domain = "fake.test";
 const people = ["bot", "ann", "bob", ...Array.from({ length: 10 }, (_, n) => `u${n}`)];
 const password = "mail-password-for-tests";
 const limitMs = 60_000;
+
+/** Of a gateway that reads and writes as the bot. */
+export function settingsOf({ imapPort, smtpPort, password }: MailServer, wrong?: string): EmailSettings {
+  const server = { host: "127.0.0.1", tls: false, anyCertificate: false };
+  return {
+    address: `bot@${domain}`,
+    name: "Everturn",
+    mailbox: "INBOX",
+    verify: "auto",
+    authServer: null,
+    imap: { ...server, port: imapPort, user: `bot@${domain}`, password: wrong ?? password },
+    smtp: { ...server, port: smtpPort, user: null, password: null },
+  };
+}
 
 export async function openMail(): Promise<MailServer> {
   const folder = mkdtempSync(join(tmpdir(), "everturn-mail-"));

@@ -15,7 +15,7 @@ import { openBlobs } from "../../src/stores/blobs/index.ts";
 import { type OpenedPlatform, type Receipt, platformSuite } from "../../src/testing/index.ts";
 import { inletOf } from "../../src/testing/platform/steps.ts";
 import { realWorld } from "../../src/world.ts";
-import { type MailServer, openMail, whyNoMail } from "../fakes/mail.ts";
+import { type MailServer, openMail, settingsOf, whyNoMail } from "../fakes/mail.ts";
 import { type Gateway, newHome, runGateway, until } from "../process/stage.ts";
 import { chaos } from "./chaos.ts";
 
@@ -142,16 +142,7 @@ const root = "<home@fake.test>";
 async function openPlatform(opening: Promise<MailServer>, password?: string): Promise<OpenedPlatform> {
   const mail = await opening;
   const folder = mkdtempSync(join(tmpdir(), "everturn-email-"));
-  const server = { host: "127.0.0.1", tls: false, anyCertificate: false };
-  const settings = {
-    address: bot,
-    name: "Everturn",
-    mailbox: "INBOX",
-    verify: "auto",
-    authServer: null,
-    imap: { ...server, port: mail.imapPort, user: bot, password: password ?? mail.password },
-    smtp: { ...server, port: mail.smtpPort, user: null, password: null },
-  } as const;
+  const settings = settingsOf(mail, password);
   const around = { world: realWorld(() => undefined), blobs: openBlobs(folder) };
   const before = (await mail.read("ann")).length;
   const refused = new Set<string>();

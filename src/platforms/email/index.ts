@@ -76,15 +76,18 @@ async function listen(
   from: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  let mailbox: Mailbox | null = null;
   try {
-    const open = (mailbox = await opened(settings, signal));
-    // Who has to end does not wait for what is being stored: it comes again from the stored place.
-    await unlessAborted(signal, () => follow({ settings, around, inlet, mailbox: open }, from, signal));
+    const mailbox = await opened(settings, signal);
+    try {
+      // Who has to end does not wait for what is being stored: it comes again from the stored place.
+      await unlessAborted(signal, () => follow({ settings, around, inlet, mailbox }, from, signal));
+    } catch (error) {
+      throw listenFault(error, settings.imap.host);
+    } finally {
+      mailbox.close();
+    }
   } catch (error) {
-    if (!signal.aborted) throw listenFault(error, settings.imap.host);
-  } finally {
-    mailbox?.close();
+    if (!signal.aborted) throw error;
   }
 }
 
