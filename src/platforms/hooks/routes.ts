@@ -57,29 +57,24 @@ async function take(parts: Parts, request: Request): Promise<Response> {
   return Response.json(reply, { status: status === "accepted" ? 202 : 200, headers: { "cache-control": "no-store" } });
 }
 
+/** Counted as it comes: whoever only announces much holds nobody up. */
 async function readBody(request: Request, bodies: { bytes: number }): Promise<Uint8Array | Refusal> {
   const { bodyMax, bodiesMax } = hookLimits;
-  const reserved = Math.min(Number(request.headers.get("content-length") ?? bodyMax), bodyMax);
-  if (bodies.bytes + reserved > bodiesMax) return tooMany("Too much at once. Send this again in a moment.");
-  bodies.bytes += reserved;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
   try {
-    return (await readBytes(request, bodyMax)) ?? tooLarge;
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      bodies.bytes += chunk.byteLength;
+      if (bodies.bytes > bodiesMax) return tooMany("Too much at once. Send this again in a moment.");
+      // Some of the rest is read, because most clients only then look at the answer.
+      if (size > 2 * bodyMax) break;
+      if (size <= bodyMax) chunks.push(chunk as Uint8Array);
+    }
+    return size > bodyMax ? tooLarge : Buffer.concat(chunks);
   } catch (error) {
     return badRequest(`The body could not be read to its end: ${sentenceOf(error)}`);
   } finally {
-    bodies.bytes -= reserved;
+    bodies.bytes -= size;
   }
-}
-
-/** Null when it is larger than `max`; some of the rest is read, because most clients only then look at the answer. */
-async function readBytes(request: Request, max: number): Promise<Uint8Array | null> {
-  let chunks: Uint8Array[] | null = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > max) chunks = null;
-    if (size > 2 * max) break;
-    chunks?.push(chunk as Uint8Array);
-  }
-  return chunks === null ? null : Buffer.concat(chunks);
 }
