@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { flag, group, oneOf, secretText, text, whole } from "../kinds.ts";
-import { everyPlatform, inDoubt } from "./every.ts";
+import { everyPlatform, inDoubt, people } from "./every.ts";
 
 const server = (port: number) => ({
   host: text,
@@ -13,8 +13,16 @@ const server = (port: number) => ({
   anyCertificate: v.optional(flag, false),
 });
 
+const addresses = v.pipe(
+  people,
+  v.transform((all) => all.map((one) => one.toLowerCase())),
+);
+
 const settings = group({
   ...everyPlatform,
+  // Addresses are the same however they are written.
+  allow: v.exactOptional(addresses),
+  admins: v.optional(addresses, []),
   // Whoever is not known gets no answer by default: a code sent to a forged address would go to somebody else.
   pairing: v.optional(flag, false),
   address: v.pipe(v.string("must be text"), v.trim(), v.regex(/^[^\s@]+@[^\s@]+$/, "must be an e-mail address")),

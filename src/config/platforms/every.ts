@@ -19,7 +19,7 @@ const id = (what: string) =>
     v.transform((given) => String(given)),
   );
 const userId = id("must be a user id or a name");
-const people = v.array(userId, "must be a list of user ids or names");
+export const people = v.array(userId, "must be a list of user ids or names");
 const groups = oneOf("mention", "all", "off");
 
 /** Rules for one chat, instead of those of the platform. */
