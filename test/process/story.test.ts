@@ -122,7 +122,7 @@ test("a retried turn is named, and a platform that there is not is told", async 
   assert.match(plain.out, /^Its message runs again, as turn \S+\.\n$/);
   const none = await run(t, home, ["sessions", "list", "--platform", "wbe"]);
   assert.equal(none.code, 1);
-  assert.match(none.err, /There is no platform "wbe"; there are web, terminal\./);
+  assert.match(none.err, /There is no platform "wbe"; there are web, terminal, api\./);
   const empty = await run(t, home, ["sessions", "list", "--platform", "terminal"]);
   assert.deepEqual([empty.code, empty.out], [0, "No conversations yet.\n"]);
   await gateway.end("SIGINT");
@@ -230,8 +230,8 @@ test("status --deep looks at platforms, store, disk, lock, markers and service b
   for (const line of [
     /state +running/,
     /ok +control +answers in \d+ ms/,
-    /ok +web\/local +connected/,
-    /ok +terminal\/local +connected/,
+    /ok +web\/local +up for \d+ s/,
+    /ok +terminal\/local +up for \d+ s/,
     /(?:ok|warning) +disk +[\d.]+ (?:MB|GB) of /,
     /file system +/,
     /ok +store +.*read and checked in \d+ ms/,

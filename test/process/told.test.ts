@@ -31,7 +31,7 @@ test("systemd hears READY with a status when it answers, signs of life, and STOP
   const env = { PATH: path, NOTIFY_SOCKET: "/run/none", WATCHDOG_USEC: "300000" };
   const gateway = await runGateway(t, home, { env });
   await heard(told, "READY=1");
-  assert.ok(told().includes("STATUS=running; web, terminal connected, 0 turns running"), told().join("\n"));
+  assert.ok(told().includes("STATUS=running; web, terminal, api connected, 0 turns running"), told().join("\n"));
   await heard(told, "WATCHDOG=1");
   assert.ok(!told().includes("STOPPING=1"));
   await client(gateway).send("c1", "m1", "hello");

@@ -45,7 +45,7 @@ test("hostile mails are gone through once", () => {
   ];
   for (const piece of hostile) {
     // Quadratic work on this much would take hours, and the run would not end.
-    const text = piece.repeat(4_000_000 / piece.length);
+    const text = piece.repeat(600_000 / piece.length);
     for (const tail of ["", "x", "\n> q"]) stripQuoted(`am schrieb ${text}${tail}`);
     stripQuoted(text);
   }
