@@ -1,6 +1,7 @@
 // The test command: runs every test file beside the sources, in test/ and in the page, each in its own process, and
 // prints only what failed, then the totals. Arguments are filters: a file runs when its path contains one of them.
-// The slow lanes (real processes, browsers, packages, supervisors, Windows, mutants) have commands of their own.
+// The slow lanes (real processes, browsers, packages, supervisors, Windows, mutants, the contract of platforms that need a
+// fake of their far side) have commands of their own.
 
 import { globSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -12,7 +13,7 @@ import { inspect } from "node:util";
 const oldestMajor = 24;
 const root = join(import.meta.dirname, "..");
 const patterns = ["src/**/*.test.ts", "test/**/*.test.ts", "page/**/*.test.ts"];
-const lanes = /^test\/(?:process|platforms|agent|browser|package|services|windows)\//;
+const lanes = /^test\/(?:(?:process|platforms|agent|browser|package|services|windows)\/|contracts\/(?!chat|api|hooks))/;
 /** When nothing has happened for this long, something waits for ever or was left open. */
 const silenceMaxMs = 300_000;
 
