@@ -13,8 +13,8 @@ const classes = ["planned", "restart", "take-over", "unexpected"] as const;
 /** Somebody insists: within the same second, or when it is over. */
 const insistence = [{}, { againMs: 20 }, { againMs: 1_100 }] as const;
 const ways: readonly { readonly drainMs: number; readonly everyMs: number }[] = [
-  { drainMs: 0, everyMs: 7 },
-  { drainMs: 100, everyMs: 7 },
+  { drainMs: 0, everyMs: 9 },
+  { drainMs: 100, everyMs: 11 },
   { drainMs: 5_000, everyMs: 29 },
 ];
 
