@@ -75,7 +75,7 @@ describe("a gateway that is killed", { timeout: 4 * patienceMs }, () => {
     assert.ok(text.startsWith(had), "what was streamed before belongs to the answer");
     const whole = await sdk(second.url).chat.completions.create(
       { model, messages: [user("count to 12 slowly")] },
-      { headers: { "Idempotency-Key": "once" } },
+      { headers: { "Idempotency-Key": "once", "X-Everturn-Session": "kills" } },
     );
     assert.equal(whole.choices[0]?.message.content, text);
     const lines = await fetch(`${second.url}/v1/sessions/kills/messages`, {
