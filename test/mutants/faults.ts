@@ -313,9 +313,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a secret is told in a preview",
-    file: "src/engine/turns/drafts.ts",
-    find: "text === null ? null : hide(text)",
-    replace: "text",
+    file: "src/engine/outbox/veil.ts",
+    find: "platform.draft(to, text === null ? null : hide(text))",
+    replace: "platform.draft(to, text)",
     by: "turns/shown",
   },
   ...growingFaults,

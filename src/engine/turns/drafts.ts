@@ -4,7 +4,6 @@
 
 import type { Change } from "../../core/change.ts";
 import { sentenceOf } from "../../core/fault.ts";
-import type { Hide } from "../../core/hide.ts";
 import { later } from "../../core/ids.ts";
 import type { Address } from "../../core/message.ts";
 import type { Platform } from "../../ports/platform.ts";
@@ -38,7 +37,7 @@ export async function previewOf(parts: Parts, previews: Previews, running: Runni
   const platform = platformOf(parts, address);
   const shown =
     platform?.drafts === undefined || platform.can.draftEveryMs === null
-      ? streamed(platform, address, parts.world, parts.hide)
+      ? streamed(platform, address, parts.world)
       : await inMessage(parts, previews, running, platform.can.draftEveryMs);
   if (platform?.typing === undefined) return shown;
   const { typing } = await import("./typing.ts");
@@ -52,7 +51,7 @@ async function inMessage(parts: Parts, previews: Previews, running: Running, eve
   return placed(parts, previews, running, everyMs, known);
 }
 
-export function streamed(platform: Platform | null, to: Address, world: World, hide: Hide): Draft {
+export function streamed(platform: Platform | null, to: Address, world: World): Draft {
   const every = platform?.can.draftEveryMs ?? null;
   const finish = () => Promise.resolve(nothingPlaced);
   if (platform === null || every === null)
@@ -65,7 +64,7 @@ export function streamed(platform: Platform | null, to: Address, world: World, h
   /** A preview that fails is not worth a word to the user. */
   function attempt(text: string | null): void {
     try {
-      platform?.draft(to, text === null ? null : hide(text));
+      platform?.draft(to, text);
     } catch (error) {
       world.log("debug", "a preview failed", { platform: to.platform, why: sentenceOf(error) });
     }
