@@ -358,6 +358,22 @@ const rules: readonly Rule[] = [
     ],
     [["src/x/y.ts", "try {\n  a();\n} catch (error) {\n  throw new Fault('busy', 'x', error);\n}"]],
   ),
+  never(
+    "the content of an answer is handed on by contentOf, which holds the answer too",
+    (path) => isProduct(path) && path !== "src/ports/content.ts",
+    "code",
+    /\b(?:answer|response|reply)\.body\b(?!\s*[!=]==|\?\.cancel\(|\.pipeThrough\(|\.getReader\()|\bbody\b[^;\n]*\} = await fetch\(/g,
+    [
+      ["src/x/y.ts", "return answer.body;"],
+      ["src/x/y.ts", "put(bounded(response.body), facts);"],
+      ["src/x/y.ts", "const { ok, body } = await fetch(url);"],
+    ],
+    [
+      ["src/x/y.ts", "if (answer.body === null) return;"],
+      ["src/x/y.ts", "await answer.body?.cancel();"],
+      ["src/x/y.ts", "const lines = response.body.pipeThrough(decoder);"],
+    ],
+  ),
   never("no notes to ourselves", () => true, "text", /\b(?:TO[D]O|FIX[M]E|HA[C]K|XX[X])\b/g, [
     ["src/x/y.ts", `// ${"TO"}DO: later`],
     ["README.md", `${"FIX"}ME`],

@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { Fault, type FaultCode, sentenceOf } from "../core/fault.ts";
+import { contentOf } from "../ports/content.ts";
 import { shellWord } from "../core/shell.ts";
 import { readToken } from "./auth.ts";
 import type { ErrorReply, Whereabouts } from "./protocol.ts";
@@ -23,7 +24,7 @@ export type Client = {
   post<T>(path: string, body?: unknown): Promise<T>;
   /** The body is the file itself. */
   upload<T>(path: string, file: Blob): Promise<T>;
-  download(path: string): Promise<ReadableStream<Uint8Array>>;
+  download(path: string): Promise<AsyncIterable<Uint8Array>>;
   /** Server-sent events until the stream or the signal ends; a lost connection ends it with a Fault. */
   events(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent>;
 };
@@ -54,11 +55,7 @@ export function connectGateway(place: Place): Client {
       (await (await call(path, { method: "POST", body: JSON.stringify(body ?? {}) })).json()) as T,
     upload: async <T>(path: string, file: Blob) =>
       (await (await call(path, { method: "POST", body: file }, file.type)).json()) as T,
-    async download(path) {
-      const { body } = await call(path, {});
-      if (body === null) throw new Fault("empty", `${path} came without content.`);
-      return body as ReadableStream<Uint8Array>;
-    },
+    download: async (path) => contentOf(await call(path, {})),
     async *events(path, signal) {
       const response = await call(path, { signal });
       if (response.body === null) return;

@@ -4,6 +4,7 @@
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
+import { contentOf } from "../../ports/content.ts";
 import { type MatrixApi, type MatrixEvent, MatrixError, type Sync } from "./api.ts";
 import { type Attachment, type Room, readEvent } from "./inbound.ts";
 import { type Following, courtesy, limited } from "./following.ts";
@@ -176,9 +177,7 @@ async function fetched(
 ): Promise<AsyncIterable<Uint8Array>> {
   for (let tries = 1; ; tries++) {
     try {
-      const response = await api.download(mxc, limited(signal));
-      if (response.body === null) throw new Fault("empty", "it is empty");
-      return response.body;
+      return contentOf(await api.download(mxc, limited(signal)));
     } catch (error) {
       const mayPass = !(error instanceof Fault) && !(error instanceof MatrixError && error.status < 500);
       if (!mayPass || tries >= downloadsMax || signal.aborted) throw error;

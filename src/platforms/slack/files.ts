@@ -4,6 +4,7 @@
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef } from "../../core/message.ts";
 import { later } from "../../core/ids.ts";
+import { contentOf } from "../../ports/content.ts";
 import type { Surroundings } from "../../ports/platform.ts";
 import type { Api, SlackFile } from "./api.ts";
 
@@ -75,22 +76,14 @@ async function fetchPatiently(
 /** A Fault where another try is of no use. */
 async function fetchOne(file: SlackFile, name: string, { api, blobs }: Around, signal: AbortSignal): Promise<FileRef> {
   const mime = file.mimetype ?? "application/octet-stream";
-  const { ok, status, body, headers } = await api.download(addressOf(file) ?? "", signal);
+  const answer = await api.download(addressOf(file) ?? "", signal);
+  const { ok, status, headers } = answer;
   const type = headers.get("content-type") ?? "";
   // Without the permission Slack answers with the page where people sign in.
   const isSignIn = ok && type.startsWith("text/html") && mime !== "text/html";
-  if (ok && !isSignIn && body !== null) return blobs.put(bounded(body), { name, mime });
-  await body?.cancel();
+  if (ok && !isSignIn) return blobs.put(contentOf(answer), { name, mime });
+  await answer.body?.cancel();
   if (isSignIn) throw new Fault("denied", "the app lacks the scope files:read");
   const why = `Slack answered with ${status}`;
   throw status < 500 && status !== 429 ? new Fault("not-found", why) : new Error(why);
-}
-
-async function* bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of content) {
-    bytes += chunk.byteLength;
-    if (bytes > fileMax) throw new Fault("too-large", `it is larger than ${fileMax / 1024 / 1024} MB`);
-    yield chunk;
-  }
 }

@@ -3,6 +3,7 @@
 
 import type { Api, InputFile } from "grammy";
 import type { Update } from "grammy/types";
+import { contentOf } from "../../ports/content.ts";
 
 export type Settings = {
   readonly token: string;
@@ -61,11 +62,9 @@ export function openBot({ token, apiRoot }: Pick<Settings, "token" | "apiRoot">)
     },
     async download(path, signal) {
       const answer = await fetch(`${root}/file/bot${token}/${path}`, { signal });
-      if (!answer.ok || answer.body === null) {
-        await answer.body?.cancel();
-        throw new Error(`Telegram answered ${answer.status}`);
-      }
-      return answer.body;
+      if (answer.ok) return contentOf(answer);
+      await answer.body?.cancel();
+      throw new Error(`Telegram answered ${answer.status}`);
     },
   };
 }

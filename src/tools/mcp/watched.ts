@@ -2,6 +2,7 @@
 // off by itself is told at once instead of being waited for until patience ends.
 
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { contentOf } from "../../ports/content.ts";
 
 const answerBytes = 16e6;
 
@@ -13,7 +14,7 @@ export function watchedFetch(brokenOff: (key: string) => void): FetchLike {
     const key = typeof init?.body === "string" ? keyIn(init.body) : null;
     const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
     const body = ReadableStream.from(
-      bounded(response.body, isStream, (isResumable) => {
+      bounded(contentOf(response), isStream, (isResumable) => {
         if (key !== null && !isResumable) brokenOff(key);
       }),
     );

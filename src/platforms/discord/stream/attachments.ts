@@ -4,12 +4,13 @@
 import { Fault, sentenceOf } from "../../../core/fault.ts";
 import { later } from "../../../core/ids.ts";
 import type { FileRef } from "../../../core/message.ts";
+import { contentOf } from "../../../ports/content.ts";
 import type { Surroundings } from "../../../ports/platform.ts";
 import type { APIAttachment } from "discord-api-types/v10";
 import type { Attached } from "../inbound.ts";
 
+/** What is announced as larger is not even begun; whatever was announced, the store of files takes no more. */
 const bytesMax = 50 * 1024 * 1024;
-const tooLarge = `it is larger than ${bytesMax / 1024 / 1024} MB`;
 const fetchMs = 60_000;
 const triesMax = 3;
 const pauseMs = 500;
@@ -36,7 +37,7 @@ async function fetchPatiently(
   around: Surroundings,
   signal: AbortSignal,
 ): Promise<FileRef | string> {
-  if (one.size > bytesMax) return tooLarge;
+  if (one.size > bytesMax) return `it is larger than ${bytesMax / 1024 / 1024} MB`;
   const { world } = around;
   for (let tries = 1; ; tries++) {
     try {
@@ -53,8 +54,7 @@ async function fetchPatiently(
 /** A Fault where another try is of no use. */
 async function fetchOne(one: APIAttachment, { blobs }: Surroundings, signal: AbortSignal): Promise<FileRef> {
   const answer = await fetch(one.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]) });
-  if (answer.ok && answer.body !== null)
-    return blobs.put(bounded(answer.body), { name: one.filename, mime: mimeOf(one) });
+  if (answer.ok) return blobs.put(contentOf(answer), { name: one.filename, mime: mimeOf(one) });
   await answer.body?.cancel();
   const why = `Discord answered with ${answer.status}`;
   const isOver = answer.status < 500 && answer.status !== 429;
@@ -63,14 +63,4 @@ async function fetchOne(one: APIAttachment, { blobs }: Surroundings, signal: Abo
 
 function mimeOf({ content_type }: APIAttachment): string {
   return content_type?.split(";")[0]?.trim() || "application/octet-stream";
-}
-
-/** Whatever was announced, no more than the limit is read. */
-async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new Fault("too-large", tooLarge);
-    yield chunk;
-  }
 }
