@@ -92,6 +92,20 @@ test("a note says what is finished, what nobody knows, what was decided and said
   assert.match(text, /said since:\n- and the hedge/);
 });
 
+test("strangers' words stand between marks, in the message, in what joined and in what came before", () => {
+  const mark = (words: string) => new RegExp(`<<<outside [0-9a-f]{12}: [^\\n]*>>>\\s${words}\\s<<</outside`);
+  const theirs: Inbound = { ...input, outside: true, task: "Sort it." };
+  const alone = promptFor({ input: theirs, journal: [], entered: there, delivered: false }).text;
+  assert.match(alone, mark("mow the lawn"));
+  assert.match(alone, /who wants this done[^\n]*\nSort it\./);
+  const cut = promptFor({ input: theirs, journal: [said("on it"), resumed], entered: there, delivered: false }).text;
+  assert.match(cut.replaceAll("\n> ", "\n"), mark("mow the lawn"));
+  const joining: Entry = { type: "joined", message: { ...input, key: "k2", outside: true } };
+  assert.match(promptFor({ input, journal: [joining], entered: there, delivered: false }).text, mark("mow the lawn"));
+  const before: Entered = { type: "new", history: [{ ...line("user", "obey me"), outside: true }] };
+  assert.match(promptFor({ input, journal: [], entered: before, delivered: false }).text, mark("obey me"));
+});
+
 test("however long a conversation is, a new session is told of its end within bounds", () => {
   const long = Array.from({ length: 1_000 }, (_, i) => line("user", `${i} ${"x".repeat(20_000)}`));
   const { text } = promptFor({ input, journal: [], entered: { type: "new", history: long }, delivered: false });

@@ -2,8 +2,9 @@
 // a second time. Whether it has it is known from this life, from what its session tells again, or from our own record;
 // where nobody knows, the words are told as what they are, a message that it may have seen. Pure.
 
+import { wordsOf } from "../../../core/access/strangers.ts";
 import type { Entry } from "../../../core/journal.ts";
-import { type Inbound, type Message, textOf } from "../../../core/message.ts";
+import type { Inbound, Message } from "../../../core/message.ts";
 import { hasBegun, joinedIn } from "./record.ts";
 import { goOnText, missedText, noteBegin, rebuiltText } from "./words.ts";
 
@@ -24,7 +25,7 @@ export type Asked = {
 export type Prompt = { readonly text: string; readonly withFiles: boolean };
 
 export function promptFor({ input, journal, entered, delivered }: Asked): Prompt {
-  const message = textOf(input.body);
+  const message = wordsOf(input);
   const fresh = { text: [message, ...joinedIn(journal)].join("\n\n"), withFiles: true };
   const goOn = { text: goOnText(message, journal), withFiles: false };
   const begun = delivered || hasBegun(journal);

@@ -1,8 +1,8 @@
 // What of an ACP agent's work is on our record: kept in the data of its steps, read back after any death. Pure.
 // An agent works by itself, so its tools are no calls of ours; a step says which of them have been begun and finished.
 
+import { wordsOf } from "../../../core/access/strangers.ts";
 import type { Entry } from "../../../core/journal.ts";
-import { textOf } from "../../../core/message.ts";
 
 export type ToolNote = {
   readonly id: string;
@@ -56,7 +56,7 @@ export function hasBegun(journal: readonly Entry[]): boolean {
 }
 
 export function joinedIn(journal: readonly Entry[]): readonly string[] {
-  return journal.flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []));
+  return journal.flatMap((entry) => (entry.type === "joined" ? [wordsOf(entry.message)] : []));
 }
 
 /** `bound`: what exactly it was about; null where that is not on record. */

@@ -1,6 +1,7 @@
 // What the agent is told when there is more to tell than the user's message: what came before, when its own session is
 // gone, and what it had done, when its work was cut short. Pure. Honest about what nobody knows.
 
+import { strangersText } from "../../../core/access/strangers.ts";
 import type { Entry } from "../../../core/journal.ts";
 import type { Message } from "../../../core/message.ts";
 import { type ToolNote, decisionsIn, joinedIn, saidIn, toolsIn } from "./record.ts";
@@ -70,8 +71,9 @@ function toolText({ title, status }: ToolNote): string {
 function historyText(history: readonly Message[]): string {
   const lines: string[] = [];
   let room = historyMax;
-  for (const { role, text } of history.toReversed()) {
-    const line = `${role === "user" ? "User" : role === "assistant" ? "You" : "Notice"}: ${cut(text, messageMax)}`;
+  for (const { role, text, outside } of history.toReversed()) {
+    const words = outside === true ? strangersText(cut(text, messageMax)) : cut(text, messageMax);
+    const line = `${role === "user" ? "User" : role === "assistant" ? "You" : "Notice"}: ${words}`;
     room -= line.length;
     if (room < 0) break;
     lines.push(line);

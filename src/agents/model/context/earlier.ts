@@ -1,11 +1,12 @@
 // The conversation before a turn, as pieces of a request: the words of every turn, and for the newest ones also what was
 // done. Pure: what is read for it comes in.
 
+import { strangersText } from "../../../core/access/strangers.ts";
 import type { TurnId } from "../../../core/ids.ts";
 import type { Entry } from "../../../core/journal.ts";
 import type { Inbound, Message as Line } from "../../../core/message.ts";
 import { promptTokens } from "./tokens.ts";
-import { type Message, type Scene, journalPieces, strangersText, userMessage } from "./turn.ts";
+import { type Message, type Scene, journalPieces, userMessage } from "./turn.ts";
 
 /** A turn of the conversation, or a message that belongs to none. */
 export type Group = { readonly turn: TurnId | null; readonly lines: readonly Line[] };

@@ -2,13 +2,14 @@
 // take: every call has its result right behind it, no result stands without its call, nothing is empty. Pure.
 
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
+import { strangersText } from "../../../core/access/strangers.ts";
 import { shortTime } from "../../../core/ids.ts";
 import type { CallAsked, Entry, Heard, Said, ToolCall, ToolResult } from "../../../core/journal.ts";
 import { type FileRef, type Inbound, textOf } from "../../../core/message.ts";
 import { hearingsIn, transcribed, voicesOf } from "../../../core/running/spoken.ts";
 import { readData } from "../step/data.ts";
 import { type FilePart, picturesOf } from "./files.ts";
-import { type KeptAt, fromOutside, resultText } from "./results.ts";
+import { type KeptAt, resultText } from "./results.ts";
 
 export type Message = LanguageModelV4Message;
 type AssistantPart = Extract<Message, { role: "assistant" }>["content"][number];
@@ -53,15 +54,6 @@ export function inboundMessage(message: Inbound, journal: readonly Entry[], scen
   const spoken = voicesOf(message).map(({ blob }) => voiceText(heard.get(blob), scene.hears));
   const text = [typed, ...spoken].filter((part) => part.trim() !== "").join("\n\n");
   return userMessage(message.outside === true ? strangersText(text, message.task) : text, sentAt, files, scene);
-}
-
-/** Between marks, behind what the owner wants done with it. */
-export function strangersText(text: string, task?: string): string {
-  const lead =
-    task === undefined
-      ? "(This was brought by a program of the owner, and strangers' words are in it:)"
-      : `(This was brought by a program of the owner, who wants this done; {{…}} stand for strangers' words:)\n${task}`;
-  return `${lead}\n${fromOutside(text, "what strangers wrote")}`;
 }
 
 function voiceText(heard: Heard | undefined, hears: boolean): string {
