@@ -5,7 +5,7 @@ import type { Change } from "../core/change.ts";
 import { Fault } from "../core/fault.ts";
 import { Bug } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
-import { type Address, type Inbound, formatAddress } from "../core/message.ts";
+import { type Address, type FileRef, type Inbound, formatAddress } from "../core/message.ts";
 import { type Timer, toInbound } from "../core/timer.ts";
 import type { Paired } from "../core/access/pairing.ts";
 import type { Receipt } from "../ports/platform.ts";
@@ -28,7 +28,7 @@ export interface Intake extends Door {
   again(inbound: Inbound): Promise<void>;
   fire(timer: Timer): Promise<void>;
   /** One message out, through the outbox. */
-  post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;
+  post(to: Address, text: string, key: string, files?: readonly FileRef[]): Promise<"posted" | "duplicate">;
   /** Somebody is let in, and hears of it in the same commit. Rejects with a Fault when the decision is another. */
   letIn(decide: () => Promise<Decision>): Promise<Paired>;
   readonly guesses: Guesses;
@@ -201,14 +201,14 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
             );
       if (result === "duplicate") await ledger.commit(drop);
     },
-    async post(to, text, key) {
-      const body = { kind: "text", text, files: [] } as const;
+    async post(to, text, key, files = []) {
+      const body = { kind: "text", text, files } as const;
       const inbound: Inbound = { key: `=post:${key}`, from: to, sender: "post", sentAt: world.now(), body };
       refuseUnusable(inbound);
       const result = await commitPlan(
         () => lanes.enter(to),
         [],
-        async (lane) => plans.post(lane, inbound, text),
+        async (lane) => plans.post(lane, inbound, text, { files }),
       );
       return result === "accepted" ? "posted" : "duplicate";
     },

@@ -4,7 +4,7 @@ import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import type { Health } from "../core/links/health.ts";
-import type { Address } from "../core/message.ts";
+import type { Address, FileRef } from "../core/message.ts";
 import type { Phase, StopBy, StopClass } from "../core/recovery.ts";
 import type { Trouble } from "../core/running/patience.ts";
 import type { Outcome } from "../core/turn.ts";
@@ -138,7 +138,7 @@ export interface Gateway {
   probe(): Promise<readonly Probed[]>;
   watch(listener: (event: GatewayEvent) => void): () => void;
   /** One message out, through the outbox. The same key again does nothing. */
-  post(to: Address, text: string, key: string): Promise<"posted" | "duplicate">;
+  post(to: Address, text: string, key: string, files?: readonly FileRef[]): Promise<"posted" | "duplicate">;
   cancel(turn: TurnId): Promise<void>;
   /** Runs the message of an ended turn again, as a new turn. */
   retry(turn: TurnId): Promise<void>;

@@ -24,6 +24,9 @@ const configOf = (url: string) => `platforms:
       style: github
       text: "{{repository.full_name}} got: {{commits.0.message}}"
       to: web/local/builds
+    scans:
+      secret: \${CI_SECRET}
+      to: web/local/scans
 `;
 const env = { CI_SECRET: secret, ANSWERS_SECRET: answers };
 
@@ -96,6 +99,22 @@ describe("webhooks", { timeout: 3 * patienceMs }, () => {
     await pause(200);
     assert.equal((await web.transcript("builds")).length, lines.length);
     assert.equal(lines[0]?.text, "You said: Webhook repo:\nada/x got: /restart");
+  });
+
+  test("a file of an answer goes with it into the other chat", async (t) => {
+    const { gateway } = await started(t);
+    const file = { name: "a.txt", mime: "text/plain", data: Buffer.from("abc").toString("base64") };
+    const body = JSON.stringify({ id: "scan-1", text: "send it back", files: [file] });
+    assert.equal((await call(gateway.url, "scans", body, signed(body))).status, 202);
+    const files = await until(
+      async () => (await client(gateway).transcript("scans")).flatMap((line) => line.files ?? []),
+      (all) => all.length > 0,
+      "the chat has the file",
+    );
+    assert.deepEqual(
+      files.map(({ name, bytes }) => [name, bytes]),
+      [["a.txt", 3]],
+    );
   });
 
   test("what is not signed, or not meant, is refused and nothing is stored", async (t) => {

@@ -84,9 +84,9 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       refuseUnlessOpen();
       return probeAll(parts);
     },
-    async post(to, text, key) {
+    async post(...given) {
       refuseUnlessOpen();
-      return door.post(to, text, key);
+      return door.post(...given);
     },
     async cancel(id) {
       const turn = await turnOrFault(id);

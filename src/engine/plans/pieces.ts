@@ -4,7 +4,7 @@
 import type { Change } from "../../core/change.ts";
 import type { Instant, TurnId } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
-import type { Inbound } from "../../core/message.ts";
+import type { FileRef, Inbound } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
 import { takenBy } from "../../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../../core/turn.ts";
@@ -26,6 +26,7 @@ export type Words = {
   readonly answered?: Inbound;
   /** What the transcript shows of it, where that is not all; such a line is the gateway's own. */
   readonly shown?: string;
+  readonly files?: readonly FileRef[];
 };
 
 export interface Pieces {
@@ -39,7 +40,7 @@ export interface Pieces {
   /** A command with its answer. */
   said(lane: Lane, inbound: Inbound, obeyed: Obeyed): Plan;
   /** Something said by us without a turn; `shown` as above. */
-  post(lane: Lane, inbound: Inbound, text: string, more?: Pick<Words, "answered" | "shown">): Plan;
+  post(lane: Lane, inbound: Inbound, text: string, more?: Pick<Words, "answered" | "shown" | "files">): Plan;
   /** Only remembers the key. */
   nothing(inbound: Inbound, turn: string): Plan;
 }
@@ -95,14 +96,14 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     };
   }
 
-  function reply(lane: Lane, { id, turn, text, at, answered, shown }: Words): Plan {
+  function reply(lane: Lane, { id, turn, text, at, answered, shown, files = [] }: Words): Plan {
     const to = lane.session.address;
     const texts = platformOf(parts, to)?.parts(text) ?? [text];
     const hints = hintsFor(to, answered?.hints, answered?.anchor);
     const slot = outlet.reserve(lane.session.id, to);
     const role = shown === undefined ? "assistant" : "notice";
     const written = writeReply(
-      { id, session: lane.session.id, turn, to, role, text, parts: texts, hints, at },
+      { id, session: lane.session.id, turn, to, role, text, parts: texts, hints, files, at },
       slot.free ? boot : null,
     );
     return {

@@ -40,9 +40,8 @@ export function toRequest(secret: string, body: AnswerBody, nowMs: number): Requ
   return { method: "POST", headers, body: text, redirect: "manual" };
 }
 
-/** What a chat of another platform is told: files stay here, but are named. */
-export function toPost({ text, files, question }: OutboxItem): string {
-  const named = files.map(({ name, bytes }) => `[file ${name}, ${bytes} bytes, stayed with the gateway]`);
+/** What a chat of another platform is told. */
+export function toPost({ text, question }: OutboxItem): string {
   const choices = question === undefined ? [] : question.choices.map((choice) => `- ${choice}`);
-  return [text, choices.join("\n"), ...named].filter((one) => one !== "").join("\n\n");
+  return [text, choices.join("\n")].filter((one) => one !== "").join("\n\n");
 }

@@ -91,9 +91,10 @@ test("redirects are not followed, and an error tells nothing", async (t) => {
 test("an answer is said in another chat under its id, or stays here", async () => {
   const to = { platform: "web", account: "local", chat: "builds" };
   const said: unknown[] = [];
-  const item = itemOf("ci", { question: { id: "q", choices: ["a", "b"] } });
+  const files = [{ name: "a.txt", mime: "text/plain", blob: "x", bytes: 3 }];
+  const item = itemOf("ci", { question: { id: "q", choices: ["a", "b"] }, files });
   assert.equal((await send(sending({ to }, 1, said), item, signal)).type, "accepted");
-  assert.deepEqual(said, [[to, "Yes.\n\n- a\n- b", "i1"]]);
+  assert.deepEqual(said, [[to, "Yes.\n\n- a\n- b", "i1", files]]);
   const busy = new Fault("busy", "Too many.");
   assert.equal((await send(sending({ to }, 1, [], busy), item, signal)).type, "retry");
   const nowhere = { ...to, account: "other" };

@@ -35,7 +35,7 @@ async function pass({ gateway }: Sending, to: NonNullable<Hook["to"]>, item: Out
       why: `there is no ${to.platform} account ${to.account} here; \`to\` of the hook is wrong`,
     };
   try {
-    await say(to, toPost(item), item.id);
+    await say(to, toPost(item), item.id, item.files);
     return { type: "accepted", remoteId: item.id };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
