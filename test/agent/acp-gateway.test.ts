@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { client } from "../process/client.ts";
 import { isAlive, newHome, root, runGateway, until } from "../process/stage.ts";
-import { answerTo, linesOf, questionAfter } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { answerTo, questionAfter } from "./stage.ts";
 
 const limit = { timeout: 280_000 };
 
@@ -18,7 +19,7 @@ function stage(t: TestContext) {
   const command = [process.execPath, join(root, "test", "fakes", "acp", "agent.ts"), world, "load"];
   writeFileSync(join(home, "config.yaml"), `agent:\n  backend: acp\n  acp: { command: ${JSON.stringify(command)} }\n`);
   return {
-    lines: (file: string) => linesOf(join(world, file)),
+    lines: (file: string) => linesIn(join(world, file)),
     async start(port = 0) {
       const gateway = await runGateway(t, home, { port });
       return { ...gateway, client: client(gateway) };

@@ -3,19 +3,16 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { linesIn } from "../lines.ts";
 
 const fakes = join(import.meta.dirname, "..", "fakes", "acp");
 const toolsMax = 30;
 const kills = 10;
-
-function read(file: string): readonly string[] {
-  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-}
 
 /** Resolves when it ended by itself, with what it said; null when it was killed. */
 async function ended(child: ChildProcess): Promise<string | null> {
@@ -39,7 +36,7 @@ test(`${toolsMax} tools, killed ${kills} times: each is done once, and the answe
       stdio: ["ignore", "pipe", "ignore"],
     });
   const agentsGone = async () => {
-    for (const pid of read(join(folder, "starts")).map(Number)) while (isAlive(pid)) await sleep(20);
+    for (const pid of linesIn(join(folder, "starts")).map(Number)) while (isAlive(pid)) await sleep(20);
   };
   let done = 0;
   let text: string | null = null;
@@ -49,21 +46,21 @@ test(`${toolsMax} tools, killed ${kills} times: each is done once, and the answe
     if (n < kills) {
       // Some time after it got further than the last one, so that every life gets somewhere, and dies anywhere.
       const goal = Math.min(done + 1 + (n % 3), toolsMax);
-      while (read(join(folder, "effects")).length < goal && child.exitCode === null) await sleep(5);
+      while (linesIn(join(folder, "effects")).length < goal && child.exitCode === null) await sleep(5);
       await sleep(n * 3);
       child.kill("SIGKILL");
     }
     text = await end;
     // A gateway ends what its dead life left before it goes on; the driver has nobody who does, so it is waited for here.
     await agentsGone();
-    done = read(join(folder, "effects")).length;
+    done = linesIn(join(folder, "effects")).length;
   }
   const names = Array.from({ length: toolsMax }, (_, i) => `tool ${i + 1}`);
   assert.equal(text, `Did ${names.join(", ")}.`);
-  assert.deepEqual(read(join(folder, "effects")), names);
-  const prompts = read(join(folder, "prompts")).map((line) => (JSON.parse(line) as { readonly text: string }).text);
+  assert.deepEqual(linesIn(join(folder, "effects")), names);
+  const prompts = linesIn(join(folder, "prompts")).map((line) => (JSON.parse(line) as { readonly text: string }).text);
   assert.equal(prompts.filter((one) => one === `tools ${toolsMax}`).length, 1, "it was told the message once");
-  t.diagnostic(`${prompts.length} prompts in ${read(join(folder, "starts")).length} lives of the agent`);
+  t.diagnostic(`${prompts.length} prompts in ${linesIn(join(folder, "starts")).length} lives of the agent`);
 });
 
 function isAlive(pid: number): boolean {

@@ -2,7 +2,7 @@
 // played without a store: a journal that can be cut anywhere and given to another life.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -15,6 +15,7 @@ import { noteFor } from "../../src/core/resume.ts";
 import { openProcesses } from "../../src/host/processes.ts";
 import type { Agent, AgentJob, Step } from "../../src/ports/agent.ts";
 import { anAddress, anInbound, at, sessionId, turnId } from "../../src/testing/samples.ts";
+import { linesIn } from "../lines.ts";
 
 const program = join(import.meta.dirname, "..", "fakes", "acp", "agent.ts");
 
@@ -44,10 +45,7 @@ export function acpStage(t: TestContext, flags: readonly string[] = ["load"], co
     await Promise.all(closing.map((one) => one()));
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  const left = (file: string): readonly string[] => {
-    const path = join(folder, file);
-    return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
-  };
+  const left = (file: string): readonly string[] => linesIn(join(folder, file));
   return {
     folder,
     log,

@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { scenarios } from "../fakes/models/index.ts";
 import type { Message } from "../process/client.ts";
 import { run, until } from "../process/stage.ts";
-import { type Life, type Stage, answerTo, doing, linesOf, openStage, questionAfter, terminal } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { type Life, type Stage, answerTo, doing, openStage, questionAfter, terminal } from "./stage.ts";
 
 const follow = scenarios["follow"] as NonNullable<(typeof scenarios)[string]>;
 const dangerous = "rm -rf doomed; echo gone >> ledger";
@@ -44,12 +45,12 @@ for (const { name, approve } of ways) {
     await first.client.send("c", "m1", doing(terminal(dangerous)));
     const question = await questionAfter(first.client, "c", "m1");
     assert.ok(question.text.includes("rm -rf doomed"), question.text);
-    assert.deepEqual(linesOf(join(stage.workspace, "ledger")), []);
+    assert.deepEqual(linesIn(join(stage.workspace, "ledger")), []);
     await first.end("SIGKILL");
     const second = await stage.start({ port });
     await approve(stage, second, question);
     assert.match(await answerTo(second.client, "c", "m1"), /^done 1: /);
-    assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["gone"]);
+    assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["gone"]);
     assert.equal(stage.fake.requests.length, 2, "no model call is repeated");
   });
 }
@@ -67,14 +68,14 @@ test("approved on the command line, killed in the middle of the command: it has 
   const { code, out, err } = await run(t, stage.home, ["approvals", "approve", question?.id ?? ""]);
   assert.equal(code, 0, `${out}${err}`);
   await until(
-    () => linesOf(join(stage.workspace, "ledger")),
+    () => linesIn(join(stage.workspace, "ledger")),
     (lines) => lines.length > 0,
     "it runs",
   );
   await first.end("SIGKILL");
   const second = await stage.start({ port });
   assert.match(await answerTo(second.client, "c", "m1"), /^done 1: /);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["gone", "over"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["gone", "over"]);
 });
 
 test("a script that changed while it waited is asked for again, and only what was shown last runs", async (t) => {
@@ -89,10 +90,10 @@ test("a script that changed while it waited is asked for again, and only what wa
   await life.client.send("c", "y1", "/approve");
   const again = await questionAfter(life.client, "c", "m1", 2);
   assert.match(again.text, /chang/i);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), []);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), []);
   await life.client.send("c", "y2", "/approve");
   assert.match(await answerTo(life.client, "c", "y2"), /^done 1: /);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["second"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["second"]);
 });
 
 test("what is denied does not run, a late press says why it does nothing, and always is a rule", async (t) => {
@@ -102,7 +103,7 @@ test("what is denied does not run, a late press says why it does nothing, and al
   const question = await questionAfter(life.client, "c", "m1");
   await life.client.send("c", "no", "/deny");
   await answerTo(life.client, "c", "no");
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), []);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), []);
   const late = await life.client.call(`/api/questions/${question.question?.id}/answer`, {
     method: "POST",
     body: JSON.stringify({ choice: "approve" }),
@@ -114,7 +115,7 @@ test("what is denied does not run, a late press says why it does nothing, and al
   await life.client.send("d", "yes", "/approve always");
   await answerTo(life.client, "d", "m2");
   assert.match(await life.ask("d", "m3", doing(terminal(dangerous))), /^done 1: /);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["gone", "gone"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["gone", "gone"]);
   const { out } = await run(t, stage.home, ["approvals", "rules"]);
   assert.match(out, /rm -rf doomed/);
   assert.ok(!readFileSync(join(stage.home, "config.yaml"), "utf8").includes("rm -rf"));

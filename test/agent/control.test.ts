@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Script, follow as obey, scenarios } from "../fakes/models/index.ts";
 import { until } from "../process/stage.ts";
-import { answerTo, doing, linesOf, openStage, terminal } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { answerTo, doing, openStage, terminal } from "./stage.ts";
 
 const follow = scenarios["follow"] as Script;
 
@@ -90,13 +91,13 @@ test("with steer, a message that comes meanwhile joins the turn at its next step
   const life = await stage.start();
   await life.client.send("c", "m1", doing(terminal("echo begun >> ledger; sleep 2"), terminal("echo wrong >> ledger")));
   await until(
-    () => linesOf(join(stage.workspace, "ledger")),
+    () => linesIn(join(stage.workspace, "ledger")),
     (lines) => lines.length > 0,
     "the first command runs",
   );
   await life.client.send("c", "m2", "rather blue, please");
   assert.equal(await answerTo(life.client, "c", "m1"), "blue it is");
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun"]);
 });
 
 test("a turn that has spent its budget ends with a word about it, and so does a day", async (t) => {
@@ -105,7 +106,7 @@ test("a turn that has spent its budget ends with a word about it, and so does a 
   const life = await stage.start();
   const many = Array.from({ length: 10 }, (_, i) => terminal(`echo ${i} >> ledger`));
   assert.match(await life.ask("c", "m1", doing(...many)), /budget|tokens/i);
-  assert.ok(linesOf(join(stage.workspace, "ledger")).length < 5);
+  assert.ok(linesIn(join(stage.workspace, "ledger")).length < 5);
   const asked = stage.fake.requests.length;
   assert.ok(asked <= 4, `${asked} model calls`);
   const said = [await life.ask("d", "m2", doing(...many)), await life.ask("e", "m3", "hello")];

@@ -8,7 +8,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { test } from "node:test";
 import { scenarios } from "../fakes/models/index.ts";
 import { dice, seedOfRun, until } from "../process/stage.ts";
-import { type Life, type Stage, answerTo, doing, linesOf, openStage, terminal } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { type Life, type Stage, answerTo, doing, openStage, terminal } from "./stage.ts";
 
 const seed = seedOfRun();
 const toolsWanted = 30;
@@ -49,7 +50,7 @@ test(`killed at ${killsWanted} random points of turns with ${toolsWanted} tools`
     }
     const answer = await answerTo(life.client, ledger, `m${turn}`);
     assert.match(answer, new RegExp(`^done ${toolsWanted}: `), `seed ${seed}: ${answer}`);
-    assert.deepEqual(linesOf(join(stage.workspace, ledger)), inLedger, `seed ${seed}: a tool ran twice or not at all`);
+    assert.deepEqual(linesIn(join(stage.workspace, ledger)), inLedger, `seed ${seed}: a tool ran twice or not at all`);
     const asked = stage.fake.requests.length - before;
     assert.ok(asked >= toolsWanted + 1 && asked <= toolsWanted + 1 + own, `seed ${seed}: ${asked} calls, ${own} kills`);
     t.diagnostic(`turn ${turn}: ${own} kills, ${asked} model calls`);
@@ -99,7 +100,7 @@ test("a command that runs when the gateway is killed is not run again, and its t
   await first.end("SIGKILL");
   const second = await stage.start({ port });
   assert.match(await answerTo(second.client, "job", "m1"), /^done 1: [\s\S]*\bdone\b/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun", "ended"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun", "ended"]);
 });
 
 test("a command in the background goes on while the gateway is dead, and is found again by its id", async (t) => {
@@ -114,5 +115,5 @@ test("a command in the background goes on while the gateway is dead, and is foun
   const second = await stage.start({ port });
   const waited = await second.ask("job", "m2", doing({ tool: "process", input: { action: "wait", id } }));
   assert.match(waited, /background done/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun", "ended"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun", "ended"]);
 });

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Script, follow as obey } from "../fakes/models/index.ts";
 import { root, until } from "../process/stage.ts";
-import { answerTo, doing, linesOf, openStage, terminal } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { answerTo, doing, openStage, terminal } from "./stage.ts";
 
 /** A request without tools is the one for a summary. */
 const isSummary = (tools: readonly string[]): boolean => tools.length === 0;
@@ -38,7 +39,7 @@ test("killed while its conversation is summarised, it is summarised again and go
   const second = await stage.start({ port });
   assert.match(await answerTo(second.client, "c", "m1"), /^went on after the summary$/);
   assert.ok(summaries >= 2, `${summaries} summaries`);
-  const lines = linesOf(join(stage.workspace, "ledger"));
+  const lines = linesIn(join(stage.workspace, "ledger"));
   assert.deepEqual(lines, [...new Set(lines)], "a finished tool ran again");
   const found = await second.client.get<{ turns: readonly { id: string }[] }>("/api/turns?limit=5");
   const journal = JSON.stringify(await second.client.get<object>(`/api/turns/${found.turns[0]?.id}`));
@@ -56,7 +57,7 @@ test("killed inside of a call to a server of tools: it is not made twice, and it
   });
   home.folder = join(stage.home, "calls");
   mkdirSync(home.folder, { recursive: true });
-  const calls = () => linesOf(join(home.folder, "calls")).filter((line) => line.includes("slow"));
+  const calls = () => linesIn(join(home.folder, "calls")).filter((line) => line.includes("slow"));
   const first = await stage.start();
   const { port } = first;
   await first.client.send("c", "m1", doing({ tool: "own__slow", input: { text: "once" } }, terminal("echo after")));

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Script, follow as obey, openaiError, scenarios } from "../fakes/models/index.ts";
 import { newHome, refusedStart } from "../process/stage.ts";
-import { doing, linesOf, openStage, plantedKey, terminal } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { doing, openStage, plantedKey, terminal } from "./stage.ts";
 
 const follow = scenarios["follow"] as Script;
 
@@ -118,7 +119,7 @@ test("a failure between two tools does not run the first one again", async (t) =
   const stage = await openStage(t, script);
   const life = await stage.start();
   assert.match(await life.ask("c", "m1", doing(terminal("echo 1 >> ledger"), terminal("echo 2 >> ledger"))), /^done 2/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["1", "2"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["1", "2"]);
 });
 
 test("a fallback takes over where the model is down, and no tool runs again for it", async (t) => {
@@ -129,7 +130,7 @@ test("a fallback takes over where the model is down, and no tool runs again for 
   const stage = await openStage(t, script, { agent: "  fallback: [openai/other-model]" });
   const life = await stage.start();
   assert.match(await life.ask("c", "m1", doing(terminal("echo 1 >> ledger"))), /^done 1/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["1"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["1"]);
   assert.equal(stage.fake.requests.at(-1)?.seen.model, "other-model");
 });
 

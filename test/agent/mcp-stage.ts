@@ -1,6 +1,6 @@
 // What the tests of MCP stand on: a folder, the registry of processes, servers of our own, and the context of a call.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -10,6 +10,7 @@ import { openProcesses } from "../../src/host/processes.ts";
 import type { ToolContext, VetContext } from "../../src/ports/tool.ts";
 import { anAddress, at, sessionId, turnId } from "../../src/testing/samples.ts";
 import { type Mcp, type McpOptions, type McpServer, openMcp } from "../../src/tools/mcp/index.ts";
+import { linesIn } from "../lines.ts";
 
 const program = join(import.meta.dirname, "..", "fakes", "mcp", "server.ts");
 
@@ -83,7 +84,7 @@ export function stage(t: TestContext, { mode = "plain", trusted, timeoutSeconds,
     mcp,
     folder,
     log,
-    calls: () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []),
+    calls: () => linesIn(file),
     async call(name, input = {}, more = {}) {
       const tool = mcp.toolNamed(name);
       if (tool === null) throw new Error(`no tool ${name}`);

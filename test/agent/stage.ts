@@ -1,7 +1,7 @@
 // What the tests of a whole agent stand on: the real program with a model that is played by the test, in a home that goes
 // with the test. The model, and whoever counts effects, live outside of the gateway, so it can be killed at any moment.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type FakeModels, type FakeOptions, type Script, fakeModels } from "../fakes/models/index.ts";
@@ -99,16 +99,6 @@ async function after(own: Client, chat: string, id: string): Promise<readonly Me
   const all = await own.transcript(chat).catch(() => []);
   const at = all.findIndex((one) => one.role === "user" && one.key.endsWith(id));
   return at < 0 ? [] : all.slice(at + 1);
-}
-
-/** The lines of a file that tools write to; none when it is not there. */
-export function linesOf(file: string): readonly string[] {
-  try {
-    return readFileSync(file, "utf8").split("\n").filter(Boolean);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
-  }
 }
 
 /** What the model is told to do by `follow`: the calls one after another. */

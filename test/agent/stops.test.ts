@@ -9,7 +9,8 @@ import { type TestContext, test } from "node:test";
 import { markedProcesses } from "../../src/host/jobs/marked.ts";
 import { scenarios } from "../fakes/models/index.ts";
 import { environmentOf, root, start, until, within } from "../process/stage.ts";
-import { type Stage, answerTo, doing, linesOf, openStage, terminal } from "./stage.ts";
+import { linesIn } from "../lines.ts";
+import { type Stage, answerTo, doing, openStage, terminal } from "./stage.ts";
 
 const follow = scenarios["follow"] as NonNullable<(typeof scenarios)[string]>;
 const settings = { agent: "  tools: { approvals: never, terminal: { sandbox: off } }" };
@@ -47,7 +48,7 @@ test("a stop ends commands, in the foreground and in the background; the next st
   const second = await stage.start({ port });
   const answer = await answerTo(second.client, "front", "m1");
   assert.match(answer, /killed[^\n]*\(the gateway was stopped\)[\s\S]*so far/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun"]);
 });
 
 test("a restart leaves a command to the next life, which gets its result", async (t) => {
@@ -65,7 +66,7 @@ test("a restart leaves a command to the next life, which gets its result", async
   );
   await first.client.send("d", "m2", doing(terminal("touch go")));
   assert.match(await answerTo(first.client, "c", "m1"), /^done 1: [\s\S]*\bdone\b/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun", "ended"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun", "ended"]);
 });
 
 test("what a killed gateway left behind ends with the stop after it", async (t) => {
@@ -103,7 +104,7 @@ test("a command that outlived its gateway ends when its user stops the turn in t
   );
   t.diagnostic(`ended after ${Math.round(performance.now() - from)} ms`);
   assert.match(await second.ask("c", "m3", "Are you there?"), /./);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun"]);
 });
 
 test("a store that was brought back without its jobs does not run a command again", async (t) => {
@@ -120,5 +121,5 @@ test("a store that was brought back without its jobs does not run a command agai
   await everturn(t, stage.home, "restore", copy);
   const second = await stage.start();
   assert.match(await answerTo(second.client, "c", "m1"), /not known, because[^\n]*restored from a backup/);
-  assert.deepEqual(linesOf(join(stage.workspace, "ledger")), ["begun"]);
+  assert.deepEqual(linesIn(join(stage.workspace, "ledger")), ["begun"]);
 });

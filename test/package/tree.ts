@@ -1,10 +1,11 @@
 // A package with the real launcher and a program that only tells what happens to it: one line per event, to standard
 // output and to a file that outlives its terminal.
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { linesIn } from "../lines.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -65,7 +66,7 @@ export function plantTree(options: { readonly withNode: boolean; readonly from: 
     const node = dirname(dirname(process.execPath));
     symlinkSync(node, join(folder, "node_modules", basename(node)));
   }
-  const told = () => linesOf(join(folder, "told.txt"));
+  const told = () => linesIn(join(folder, "told.txt"));
   function fact(word: string): string {
     const line = told().find((one) => one.startsWith(`${word} `));
     if (line === undefined) throw new Error(`the program has not told its ${word}: ${told().join(", ")}`);
@@ -92,14 +93,5 @@ function endProcess(pid: number): void {
     process.kill(pid, "SIGKILL");
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
-}
-
-function linesOf(file: string): readonly string[] {
-  try {
-    return readFileSync(file, "utf8").split("\n").slice(0, -1);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
   }
 }

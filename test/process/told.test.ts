@@ -2,9 +2,10 @@
 // down every word; s6 through the descriptor it waits on.
 
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { linesIn } from "../lines.ts";
 import { client } from "./client.ts";
 import { newHome, root, runGateway, start, environmentOf, endWhoeverServes, atEnd, until, stateOf } from "./stage.ts";
 
@@ -17,7 +18,7 @@ function standIn(home: string): { readonly path: string; told(): readonly string
   chmodSync(join(folder, "systemd-notify"), 0o755);
   return {
     path: `${folder}${delimiter}${process.env["PATH"]}`,
-    told: () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []),
+    told: () => linesIn(file),
   };
 }
 

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ToolResult } from "../../src/core/journal.ts";
+import { linesIn } from "../lines.ts";
 import { root, until } from "../process/stage.ts";
 import { type Container, bootSystemd, newFolder } from "./container.ts";
 
@@ -38,8 +39,7 @@ async function serving(t: TestContext, settings: string, whose: "system" | "user
   await machine.must(["cp", join(folder, "jobs-life.service"), place]);
   await systemctl("daemon-reload");
   await systemctl("start", "jobs-life");
-  const lines = (name: string) =>
-    existsSync(join(home, name)) ? readFileSync(join(home, name), "utf8").split("\n").filter(Boolean) : [];
+  const lines = (name: string) => linesIn(join(home, name));
   const lives = () => lines("lives").map((line) => JSON.parse(line) as { pid: number; dwelling: { type: string } });
   const begun = () => lines("workspace/count").length;
   await until(begun, (n) => n === 1, "the command runs");
