@@ -214,6 +214,24 @@ describe("a conversation that another backend has had", () => {
   }
 });
 
+for (const [finish, note] of [
+  ["content_filter", " by the provider's filter."],
+  ["length", ": it reached the most the model may write at once."],
+] as const) {
+  test(`half a summary says so: ${finish}`, async (t) => {
+    const { step } = await stage(t, () => ({ text: "They spoke of", finish }), { contextTokens: 8_000 });
+    const history = Array.from({ length: 40 }, (_, n) => {
+      const turn = turnId(`old ${n}`);
+      const text = "words ".repeat(350);
+      return { key: `old ${n}`, session: sessionId("s1"), turn, role: "user", text, at: at(n), n: n + 1 } as const;
+    });
+    const given = await step([], { history: async () => history });
+    assert.ok(given.type === "compacted", JSON.stringify(given));
+    assert.match(given.summary, /^They spoke of\n\n\[The summary was cut off here/);
+    assert.ok(given.summary.endsWith(`here${note}]`), given.summary);
+  });
+}
+
 test("a fallback with a smaller window is not sent what it cannot read", async (t) => {
   const { fake, step } = await stage(t, ({ seen }) =>
     seen.model === "tiny" ? { text: "Short." } : { status: 503, body: openaiError("busy", "server_error") },

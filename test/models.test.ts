@@ -408,6 +408,29 @@ describe("answers that are none", () => {
     assert.match(said(await step()).text, /^half of\n\n\[The answer was cut off/);
   });
 
+  for (const [protocol, finish] of [
+    ["openai", "content_filter"],
+    ["anthropic", "refusal"],
+    ["google", "SAFETY"],
+    ["google", "RECITATION"],
+  ] as const) {
+    const calls = [{ name: "look", input: { at: "a" } }];
+
+    test(`${protocol}, ${finish}: an answer that a filter cut says so, and none of its calls is made`, async (t) => {
+      const { step } = await stage(t, () => ({ text: "Switch it off, then", calls, finish }), {}, protocol);
+      const given = said(await step());
+      assert.equal(given.text, "Switch it off, then\n\n[The answer was cut off here by the provider's filter.]");
+      assert.deepEqual([given.calls, given.final], [[], true]);
+    });
+
+    test(`${protocol}, ${finish}: calls without a word are no answer`, async (t) => {
+      const { step } = await stage(t, () => ({ calls, finish }), {}, protocol);
+      const given = failed(await step());
+      assert.equal(given.retry, "never");
+      assert.match(given.why, /refused this request/);
+    });
+  }
+
   test("arguments that are no JSON stay, and the tool is not run with them", async (t) => {
     const calls = [{ name: "look", input: '{"at": "a", oops' }];
     const { step, agent } = await stage(t, ({ nth }) => (nth === 1 ? { calls } : { text: "sorry" }));

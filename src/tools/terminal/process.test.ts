@@ -73,6 +73,20 @@ describe("waiting for a command that says nothing", () => {
   });
 });
 
+test("a piece of output ends where the next one can begin", async () => {
+  const { jobs } = quietJob(0);
+  const said = Buffer.from("9 failed\r\u001b[2K12 passed");
+  for (const [bytes, shown] of [
+    [said.subarray(0, 11), "[still running after 0.0 s; bytes 0 to 9 of 11]\n9 failed"],
+    [said, `[still running after 0.0 s; bytes 0 to ${said.length} of ${said.length}]\n12 passed`],
+    [Buffer.from("grü").subarray(0, 3), "[still running after 0.0 s; bytes 0 to 2 of 3]\ngr"],
+  ] as const) {
+    const speaking = { ...jobs, read: async () => ({ from: 0, bytes, total: bytes.length }) };
+    const tool = processTool({ jobs: speaking, approvals: "never", now: () => 0 });
+    assert.equal(outputOf(await tool.run({ action: "read", id: "j1" }, aToolContext("a"))), shown);
+  }
+});
+
 test("only an end is asked for, and only where every change is", async () => {
   const { jobs } = quietJob(0);
   const { session, address, now } = aToolContext();

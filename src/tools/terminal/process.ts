@@ -8,7 +8,7 @@ import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
 import { maybe, whole } from "../input.ts";
-import { cleaned, decoded, isBinary } from "./clean.ts";
+import { cleaned, decoded, isBinary, unfinished } from "./clean.ts";
 import { boundTo, verdictOf } from "../danger/index.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import { endWithin } from "./terminal.ts";
@@ -117,10 +117,12 @@ function exactly(ms: number): string {
 async function readFrom(jobs: Jobs, job: Job, from: number, now: number): Promise<string> {
   const state = await jobs.state(job.id);
   const { from: begin, bytes, total } = await jobs.read(job.id, from, readMax);
-  const next = begin + bytes.length;
-  const text = isBinary(bytes)
+  const binary = isBinary(bytes);
+  const back = state.type === "running" || begin + bytes.length < total;
+  const next = begin + bytes.length - (back && !binary ? unfinished(bytes) : 0);
+  const text = binary
     ? `[${bytes.length} bytes that are not text]`
-    : cleaned(decoded(bytes, { front: begin > 0, back: next < total }));
+    : cleaned(decoded(bytes, { front: begin > 0, back }));
   const status =
     state.type === "running" ? `still running after ${exactly(now - job.startedAt)}` : stateWords(state, job, now);
   const place = total === 0 ? "" : `; bytes ${begin} to ${next} of ${total}`;

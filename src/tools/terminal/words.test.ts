@@ -57,6 +57,8 @@ test("what is short is shown whole, what is long from both ends", () => {
   assert.equal(outputWords("j", part("abc", 0, 6), part("def", 3, 6)), "abcdef");
   const cut = outputWords("j1", part("abc", 0, 100), part("xyz", 97, 100));
   assert.match(cut, /^abc\n\[… 94 of 100 bytes are left out here; .*"id": "j1", "from": 3.*…\]\nxyz$/);
+  const halved = outputWords("j1", part("abc\u001b[2", 0, 100), part("xyz", 97, 100));
+  assert.match(halved, /^abc\n\[… 94 of 100 bytes .*"from": 3.*…\]\nxyz$/, "who reads on finds the whole escape");
   assert.match(
     outputWords("j1", part("a\0b", 0, 3), part("a\0b", 0, 3)),
     /3 bytes that are not text, beginning with 61 00 62/,

@@ -2,7 +2,7 @@
 // the rest. Pure.
 
 import type { JobEnd, JobSandbox, Output } from "../../ports/jobs.ts";
-import { cleaned, decoded, isBinary } from "./clean.ts";
+import { cleaned, decoded, isBinary, unfinished } from "./clean.ts";
 import { refusalNote, wayWords } from "./sandbox/way.ts";
 
 /** So much of an output is shown: the beginning says what was done, the end how it went. */
@@ -60,10 +60,11 @@ export function outputWords(id: string, head: Output, tail: Output): string {
     const rest = tail.bytes.subarray(Math.max(0, headEnd - tail.from));
     return cleaned(new TextDecoder().decode(Buffer.concat([head.bytes, rest])));
   }
-  const left = tail.from - headEnd;
+  const shownEnd = headEnd - unfinished(head.bytes);
+  const left = tail.from - shownEnd;
   return [
     cleaned(decoded(head.bytes, { front: false, back: true })),
-    `[… ${left} of ${total} bytes are left out here; read them with process {"action": "read", "id": "${id}", "from": ${headEnd}} …]`,
+    `[… ${left} of ${total} bytes are left out here; read them with process {"action": "read", "id": "${id}", "from": ${shownEnd}} …]`,
     cleaned(decoded(tail.bytes, { front: true, back: false })),
   ].join("\n");
 }

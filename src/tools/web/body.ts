@@ -4,6 +4,7 @@ import type http from "node:http";
 import { type Transform, pipeline } from "node:stream";
 import zlib from "node:zlib";
 import { Fault } from "../../core/fault.ts";
+import { markOf } from "../../ports/letters.ts";
 
 const unpackers: Readonly<Record<string, () => Transform>> = {
   gzip: () => zlib.createGunzip(),
@@ -44,12 +45,6 @@ export function textOf(bytes: Buffer, contentType: string): string {
     /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(head)?.[1] ??
     /<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)/i.exec(head)?.[1];
   return decoderOf(markOf(bytes) ?? said ?? inside ?? "utf-8").decode(bytes);
-}
-
-function markOf(bytes: Buffer): string | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? "utf-8" : undefined;
 }
 
 function decoderOf(name: string): TextDecoder {

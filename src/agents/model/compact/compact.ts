@@ -13,6 +13,7 @@ import type { ModelOptions } from "../options.ts";
 import { abilitiesOf } from "../providers/abilities.ts";
 import { type Caller, askChain } from "../step/chain.ts";
 import { textOf } from "../step/collect.ts";
+import { endMarked } from "../step/said.ts";
 import { type CompactPlan, planCompaction, summaryTokens, targetOf, triesOf } from "./plan.ts";
 import { summaryPrompt } from "./transcript.ts";
 
@@ -85,7 +86,8 @@ export async function compact(
     if (asked.type === "too-long") continue;
     const { collected, usage } = asked.answer;
     const { entries, upTo } = plan;
-    return { type: "compacted", summary: textOf(collected.parts).trim(), entries, upTo, usage };
+    const summary = endMarked(textOf(collected.parts).trim(), collected, "summary");
+    return { type: "compacted", summary, entries, upTo, usage };
   }
   return {
     type: "failed",

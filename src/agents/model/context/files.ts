@@ -5,6 +5,7 @@ import { sentenceOf } from "../../../core/fault.ts";
 import type { ToolResult } from "../../../core/journal.ts";
 import type { FileRef } from "../../../core/message.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
+import { guess, readLetters } from "../../../ports/letters.ts";
 import type { Abilities } from "../providers/abilities.ts";
 import { fromOutside, trimmed } from "./results.ts";
 
@@ -96,23 +97,25 @@ export function fileParts(
   if (content === undefined || way === "description") {
     return [{ type: "text", text: `[Attached: ${about}. Its content is not shown here.]` }];
   }
-  if (way === "text") {
-    const text = new TextDecoder().decode(content.bytes);
-    return [
-      {
-        type: "text",
-        text: `[Attached: ${about}]\n${fromOutside(
-          trimmed(text, textMax, () => path),
-          "text of the file",
-        )}`,
-      },
-    ];
-  }
+  if (way === "text") return [{ type: "text", text: textOf(content.bytes, about, path) }];
   const mediaType = way === "pdf" ? "application/pdf" : (file.mime.toLowerCase().split(";")[0] ?? file.mime);
   return [
     { type: "text", text: `[Attached: ${about}]` },
     { type: "file", filename: name, mediaType, data: { type: "data", data: content.bytes } },
   ];
+}
+
+const lettersWords = {
+  certain: "",
+  guessed: `. Its letters are guessed (${guess}): some may be wrong.`,
+  broken: ". Some of its letters could not be read.",
+} as const;
+
+function textOf(bytes: Uint8Array, about: string, path: string | null): string {
+  const read = readLetters(bytes);
+  if (read === null) return `[Attached: ${about}. It is not text that can be read, so its content is not shown here.]`;
+  const shown = trimmed(read.text, textMax, () => path);
+  return `[Attached: ${about}${lettersWords[read.letters]}]\n${fromOutside(shown, "text of the file")}`;
 }
 
 function sizeOf(bytes: number): string {

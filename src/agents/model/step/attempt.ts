@@ -8,7 +8,7 @@ import { type Failure, type Where, ourFailure, translate } from "../errors/trans
 import type { ModelOptions } from "../options.ts";
 import type { ModelName } from "../providers/names.ts";
 import { openModel } from "../providers/open.ts";
-import { BrokeOff, type Collected, collect, textOf } from "./collect.ts";
+import { BrokeOff, type Collected, collect, isFiltered, textOf } from "./collect.ts";
 
 export type Request = Omit<LanguageModelV4CallOptions, "abortSignal">;
 
@@ -57,8 +57,12 @@ export async function attempt(
   }
 }
 
-/** An answer that says nothing is none. */
-function judged(collected: Collected, where: Where): Collected | Failure {
+/**
+ * An answer that says nothing is none. Of one that a filter broke off only the words count: nobody knows what the model
+ * would have said about its calls or called next, and its provider has disowned them.
+ */
+function judged(given: Collected, where: Where): Collected | Failure {
+  const collected = isFiltered(given) ? { ...given, parts: given.parts.filter(({ type }) => type !== "call") } : given;
   const { parts, finish } = collected;
   if (parts.some(({ type }) => type === "call") || textOf(parts).trim() !== "") return collected;
   if (finish.unified === "content-filter") return ourFailure("refused", finish.raw ?? "its content filter", where);

@@ -81,6 +81,14 @@ export async function collect(stream: ReadableStream<LanguageModelV4StreamPart>,
   return { parts, finish, usage: end.usage, metadata: end.providerMetadata };
 }
 
+/**
+ * Whether the provider broke it off because of its content. A model that refuses in words of its own ends as it always does
+ * (OpenAI's packages call that a filter too), and its answer is whole.
+ */
+export function isFiltered({ finish }: Pick<Collected, "finish">): boolean {
+  return finish.unified === "content-filter" && finish.raw !== "stop";
+}
+
 function metaOf(part: { readonly providerMetadata?: SharedV4ProviderMetadata }): Meta {
   return part.providerMetadata === undefined ? {} : { meta: part.providerMetadata };
 }

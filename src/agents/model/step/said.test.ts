@@ -9,12 +9,17 @@ const usage = { model: "openai/x", input: 1, cached: 0, output: 1, cost: null };
 
 function made(
   parts: readonly CollectedPart[],
-  more: { finish?: "length" | "stop"; closing?: boolean; journal?: readonly Entry[] } = {},
+  more: {
+    finish?: "length" | "stop" | "content-filter";
+    raw?: string;
+    closing?: boolean;
+    journal?: readonly Entry[];
+  } = {},
 ) {
-  const { finish = "stop", closing = false, journal = [] } = more;
+  const { finish = "stop", raw = finish, closing = false, journal = [] } = more;
   const collected: Collected = {
     parts,
-    finish: { unified: finish, raw: finish },
+    finish: { unified: finish, raw },
     usage: {
       inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: 1, text: 1, reasoning: 0 },
@@ -88,4 +93,23 @@ describe("an answer as a step", () => {
     const cut = made([{ type: "text", text: "I will" }, call("a", '{"path": "x')], { finish: "length" });
     assert.deepEqual([cut.text, cut.final, cut.calls.length], ["I will", false, 1]);
   });
+
+  for (const [name, finish, raw, text] of [
+    ["whole", "stop", "stop", "Step 1"],
+    ["too long", "length", "length", /^Step 1\n\n\[The answer was cut off here: it reached the most/],
+    [
+      "cut by a filter",
+      "content-filter",
+      "SAFETY",
+      "Step 1\n\n[The answer was cut off here by the provider's filter.]",
+    ],
+    ["refused in whole words of the model", "content-filter", "stop", "Step 1"],
+  ] as const) {
+    test(`the end of an answer: ${name}`, () => {
+      const given = made([{ type: "text", text: "Step 1" }], { finish, raw });
+      if (text instanceof RegExp) assert.match(given.text, text);
+      else assert.equal(given.text, text);
+      assert.equal(given.final, true);
+    });
+  }
 });

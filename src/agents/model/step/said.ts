@@ -4,7 +4,7 @@
 import type { Entry, Said, ToolCall } from "../../../core/journal.ts";
 import type { Usage } from "../../../core/usage.ts";
 import { freshId } from "../context/turn.ts";
-import { type Collected, type CollectedPart, textOf } from "./collect.ts";
+import { type Collected, type CollectedPart, isFiltered, textOf } from "./collect.ts";
 import type { DataPart, SaidData } from "./data.ts";
 import { readArguments } from "./invalid.ts";
 
@@ -47,11 +47,17 @@ function callOf({ id, tool, input }: Extract<CollectedPart, { type: "call" }>): 
   return { call: id, tool, input: readArguments(input) };
 }
 
-function finishedText(text: string, { finish }: Collected, calls: number, closing: boolean): string {
-  if (calls > 0) return text;
-  if (finish.unified === "length") {
-    return `${text}\n\n[The answer was cut off here: it reached the most the model may write at once.]`;
-  }
+/** The words with what is to be known of their end: half of something reads as if it were all of it. */
+export function endMarked(text: string, collected: Pick<Collected, "finish">, what: "answer" | "summary"): string {
+  if (isFiltered(collected)) return `${text}\n\n[The ${what} was cut off here by the provider's filter.]`;
+  return collected.finish.unified === "length"
+    ? `${text}\n\n[The ${what} was cut off here: it reached the most the model may write at once.]`
+    : text;
+}
+
+function finishedText(words: string, collected: Collected, calls: number, closing: boolean): string {
+  if (calls > 0) return words;
+  const text = endMarked(words, collected, "answer");
   return text === "" && closing
     ? "I have reached the limit of steps for one message and have no answer yet. Write to go on."
     : text;
