@@ -32,7 +32,7 @@ export type Chunk = {
 };
 
 export function ask(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  const sent = typeof body === "string" ? body : JSON.stringify(body);
+  const sent = typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body);
   return fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },

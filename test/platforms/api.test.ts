@@ -87,6 +87,32 @@ describe("conversations", { timeout: 3 * patienceMs }, () => {
     assert.deepEqual(await linesOf(url, "a chat/1", "another-key-of-some-length"), []);
   });
 
+  test("many who ask at once in one each get their own answer, however they want it", async (t) => {
+    const { url } = await started(t);
+    const session = { "x-everturn-session": "crowd" };
+    // While it counts the others queue up, so that all their messages stand before the first of their answers.
+    const slow = frames(await ask(url, { messages: [user("count to 12 slowly")], stream: true }, session));
+    await slow.next();
+    const words = Array.from({ length: 120 }, (_, n) => `word ${n}`);
+    const answers = await Promise.all(
+      words.map(async (word, n) => {
+        const stream = n % 2 === 0;
+        const response = await ask(url, { messages: [user(word)], stream }, session);
+        if (!stream) return answerOf(response);
+        let text = "";
+        for await (const frame of frames(response)) text += contentOf(frame);
+        return text;
+      }),
+    );
+    assert.deepEqual(
+      answers,
+      words.map((word) => `You said: ${word}`),
+    );
+    let counted = "";
+    for await (const frame of slow) counted += contentOf(frame);
+    assert.match(counted, /12\n\nCounted to 12/);
+  });
+
   test("one that its app repeats is known again; one that was changed goes on as another", async (t) => {
     const { url, token } = await started(t);
     const told: { role: string; content: unknown }[] = [{ role: "system", content: "It is Monday." }];
@@ -148,6 +174,7 @@ describe("what is wrong or hostile", { timeout: 3 * patienceMs }, () => {
         ["no JSON", 400, "{"],
         ["no object", 400, "[]"],
         ["nothing", 400, ""],
+        ["Latin-1", 400, new Blob([Buffer.from(JSON.stringify({ messages: [user("Grüße")] }), "latin1")])],
         ["deep", 400, "[".repeat(100_000)],
         ["no key", 401, good, { authorization: "" }],
         ["a wrong key", 401, good, { authorization: "Bearer nope" }],

@@ -1,5 +1,6 @@
 // What callers are shown: completions, chunks of a stream, lists. Pure.
 
+import type { TurnId } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
 import type { Message } from "../../core/message.ts";
 import { stoppedMark } from "../../core/running/stopped.ts";
@@ -94,6 +95,11 @@ export function answerText(lines: readonly Pick<Message, "text" | "question" | "
     .join("\n\n");
 }
 
+/** What `found` goes by: the lines of the turn, and the first of anybody, because the turn may yet be taken in by another. */
+export function answering(turn: TurnId, lines: readonly Message[]): readonly Message[] {
+  return lines.filter(({ role }) => role === "assistant").filter((line, i) => i === 0 || line.turn === turn);
+}
+
 /** What of an answer stands in the transcript, and whether more is to come. */
 export type Found = {
   readonly isDone: boolean;
@@ -105,8 +111,8 @@ export type Found = {
 };
 
 /**
- * `after`: what was said at the place after the caller's message. A question ends an answer: the next message there
- * answers it, and what follows is the answer to that one.
+ * `after`: all that was said at the place after the caller's message, or what `answering` leaves of it. A question ends an
+ * answer: the next message there answers it, and what follows is the answer to that one.
  */
 export function found(turn: Turn, after: readonly Message[]): Found {
   const { now } = turn;

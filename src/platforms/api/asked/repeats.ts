@@ -4,7 +4,8 @@
 import { createHash } from "node:crypto";
 import type { Turn } from "../../../core/turn.ts";
 import type { ChatRequest } from "../api.ts";
-import { type Reading, lineOf } from "../given/answers.ts";
+import type { Reading } from "../given/answers.ts";
+import { lineOf } from "../given/following.ts";
 import { firstText, takeApart } from "../inbound.ts";
 
 /** Of the messages with the bytes of their files, and of the conversation they are for. */

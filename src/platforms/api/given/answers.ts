@@ -8,6 +8,7 @@ import type { World } from "../../../ports/world.ts";
 import { type UsageReply, account, apiLimits } from "../api.ts";
 import { type Refusal, notServing, stillAtWork } from "../faults.ts";
 import { type Found, found, usageOf } from "../outbound.ts";
+import { type Following, readBack, readOn } from "./following.ts";
 import type { Rooms, Seat } from "./rooms.ts";
 
 export type Reading = {
@@ -66,25 +67,12 @@ type Seen = Found & { readonly turn: Turn; readonly said: Message };
 
 /** Null while the message is not there yet. */
 function lookFor({ archive, store }: Reading, key: string): () => Promise<Seen | null> {
-  let said: Message | null = null;
+  let read: Following | null = null;
   return async () => {
+    // The turn first: what it said before it was done stands in the transcript by then.
     const turn = await store.turnBy("api", account, key);
     if (turn === null) return null;
-    const { from } = turn.input;
-    said ??= await lineOf(archive, from, key);
-    if (said === null) return null;
-    const after = await archive.messagesAfter(from, said.n, apiLimits.pageMax);
-    return { ...found(turn, after), turn, said };
+    read = read === null ? await readBack(archive, turn, key) : await readOn(archive, turn, read);
+    return read === null ? null : { ...found(turn, read.lines), turn, said: read.said };
   };
-}
-
-/** From the newest back: whoever asks has mostly just written. */
-export async function lineOf(archive: Reading["archive"], from: Address, key: string): Promise<Message | null> {
-  for (let before: number | null = null; ; ) {
-    const page: readonly Message[] = await archive.messagesBefore(from, before, apiLimits.pageMax);
-    const line = page.find((one) => one.role === "user" && one.key === key);
-    if (line !== undefined) return line;
-    if (page.length < apiLimits.pageMax) return null;
-    before = page[0]?.n ?? 0;
-  }
 }
