@@ -143,6 +143,11 @@ test("a holder that was killed leaves an honest unknown, and what it held is end
     (n) => n === 1,
     "the command runs",
   );
+  await until(
+    async () => Buffer.from((await one.jobs.read(jobId("k1"), 0, 100)).bytes).toString(),
+    (said) => said.includes("so far"),
+    "its holder has kept its words",
+  );
   await first.end("SIGKILL");
   process.kill(holderIn(one.home, "k1"), "SIGKILL");
   const result = await resultOf(driver(t, one.home, "check", "k1", command));

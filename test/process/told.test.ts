@@ -14,7 +14,7 @@ function standIn(home: string): { readonly path: string; told(): readonly string
   const folder = join(dirname(home), "programs");
   const file = join(dirname(home), "told.txt");
   mkdirSync(folder);
-  writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\nfor one; do echo "$one" >> '${file}'; done\n`);
+  writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\nprintf '%s\\n' "$@" >> '${file}'\n`);
   chmodSync(join(folder, "systemd-notify"), 0o755);
   return {
     path: `${folder}${delimiter}${process.env["PATH"]}`,

@@ -56,10 +56,12 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
     (replays.get(session) ?? listeners.get(session)?.update)?.(news);
   }
 
+  const endIt = (): void => void peer.end("we closed it");
   const { stream, peer, hangUp } = streamTo(options, update, (why, lastWords) => {
     const said = lastWords === "" ? "" : `; its last words: ${lastWords.slice(-500)}`;
     over = `the agent ${name} is gone: ${why}${said}`;
     for (const give of waiting) give(new AcpTrouble("later", over));
+    closing.removeEventListener("abort", endIt);
     hangUp();
     connection.close(new Error(over));
   });
@@ -75,8 +77,8 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
     permission,
   );
   const connection = app.connect(stream);
-  closing.addEventListener("abort", () => void peer.end("we closed it"), { once: true });
-  if (closing.aborted) void peer.end("we closed it");
+  closing.addEventListener("abort", endIt, { once: true });
+  if (closing.aborted) endIt();
 
   /** An answer, the end of the program, or too long a silence. */
   async function answered<T>(what: string, work: Promise<T>, ms: number | null): Promise<T> {

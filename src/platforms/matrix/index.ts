@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { Fault } from "../../core/fault.ts";
 import type { Address } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { DraftMessages, Inlet, Platform, Surroundings } from "../../ports/platform.ts";
 import { type MatrixApi, matrixApi } from "./api.ts";
 import { listenFault, sendResultOf } from "./faults.ts";
@@ -78,18 +79,11 @@ async function listen(
       );
     // Who has to end does not wait for what is being stored: it comes again from the stored place.
     const following = follow({ api, self: { user, account: settings.user }, around, inlet }, from, signal);
-    await Promise.race([following, aborted(signal)]);
+    await orAborted(following, signal);
   } catch (error) {
     if (signal.aborted) return;
     throw listenFault(error, settings.homeserver);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** The words first: a file that cannot be sent is told in words and holds nothing back. */
