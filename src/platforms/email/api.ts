@@ -1,7 +1,7 @@
 // The mailbox and the way out, through their libraries, which are loaded at the first use. Only what we need of them.
 
 import { Readable } from "node:stream";
-import type { ImapFlow } from "imapflow";
+import type { FetchMessageObject, FetchQueryObject, ImapFlow } from "imapflow";
 import type { SendMailOptions } from "nodemailer";
 
 export type Server = {
@@ -86,12 +86,10 @@ function reader(client: ImapFlow, watch: Watch, end: (error: Error) => void) {
   return {
     async above(uid) {
       watch.isNews = false;
-      const found = await client.fetchAll(`${uid + 1}:*`, { uid: true }, { uid: true });
-      // Where there are none, servers answer with the last one.
-      return found
-        .map((one) => one.uid)
-        .filter((one) => one > uid)
-        .toSorted((a, b) => a - b);
+      const told = await fetched(client, `${uid + 1}:*`, { uid: true });
+      // Where there are none, servers answer with the last one; what changes meanwhile is told once more.
+      const found = new Set(told.map((one) => one.uid).filter((one) => one > uid));
+      return [...found].toSorted((a, b) => a - b);
     },
     async since(day) {
       watch.isNews = false;
@@ -99,12 +97,12 @@ function reader(client: ImapFlow, watch: Watch, end: (error: Error) => void) {
       return (found === false ? [] : found).toSorted((a, b) => a - b);
     },
     async heads(uid) {
-      const found = await client.fetchOne(String(uid), { size: true, headers: true }, { uid: true });
-      return found === false ? null : { source: found.headers ?? new Uint8Array(), size: found.size ?? 0 };
+      const found = await handedOver(client, uid, "headers", { size: true, headers: true });
+      return found === null ? null : { source: found.headers || new Uint8Array(), size: found.size ?? 0 };
     },
     async read(uid) {
-      const found = await client.fetchOne(String(uid), { source: true }, { uid: true });
-      return found === false ? null : (found.source ?? null);
+      const found = await handedOver(client, uid, "source", { source: true });
+      return found === null ? null : found.source || new Uint8Array();
     },
     async markSeen(uid) {
       await client.messageFlagsAdd(String(uid), ["\\Seen"], { uid: true });
@@ -125,6 +123,48 @@ function reader(client: ImapFlow, watch: Watch, end: (error: Error) => void) {
     },
     close: () => client.close(),
   } satisfies Omit<Mailbox, "uidValidity" | "uidNext">;
+}
+
+/**
+ * Null when the mail is gone, which is asked for by itself: an answer can be missing for other reasons, and a mail that is
+ * still there has to come again. Of a part that is there and empty the library tells the name alone.
+ */
+async function handedOver(
+  client: ImapFlow,
+  uid: number,
+  part: "headers" | "source",
+  query: FetchQueryObject,
+): Promise<FetchMessageObject | null> {
+  const told = await fetched(client, String(uid), query);
+  const found = told.find((one) => one.uid === uid && part in one);
+  if (found !== undefined) return found;
+  const left = await fetched(client, String(uid), { uid: true });
+  if (left.some((one) => one.uid === uid)) throw new Error(`the server has the mail ${uid}, and does not hand it over`);
+  return null;
+}
+
+/** What the library asks itself: it gives nothing where a server asked us to wait again and again. */
+type Commands = {
+  run(
+    command: "FETCH",
+    range: string,
+    query: FetchQueryObject,
+    options: { readonly uid: true },
+  ): Promise<{ readonly list: readonly FetchMessageObject[] } | undefined>;
+};
+
+/**
+ * All that the server told until it was done: what was asked for, and other mails whose flags changed meanwhile. The
+ * library's own ways to fetch tell of a server that did not answer as if there were no mails.
+ */
+async function fetched(
+  client: ImapFlow,
+  range: string,
+  query: FetchQueryObject,
+): Promise<readonly FetchMessageObject[]> {
+  const answer = await (client as unknown as Commands).run("FETCH", range, query, { uid: true });
+  if (answer === undefined) throw new Error("the mail server does not answer, or asks us to wait");
+  return answer.list;
 }
 
 /** What comes of it; rejects as soon as the signal aborts. */

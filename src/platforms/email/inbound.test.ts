@@ -49,6 +49,18 @@ test("an answer belongs to the thread of the first mail, without what it quotes"
   );
 });
 
+test("what is passed on comes along, and is old only below an answer", async () => {
+  const copy = "Please pay this.\n\nFrom: Bob <bob@x.org>\nSent: Saturday\nTo: Ann\nSubject: Invoice\n\n99 EUR";
+  const rows: readonly (readonly [headers: string, words: string])[] = [
+    ["Subject: Fwd: Invoice", `Fwd: Invoice\n\n${copy}`],
+    ["Subject: Invoice", `Invoice\n\n${copy}`],
+    ["Subject: Fwd: Invoice\nIn-Reply-To: <a@x.org>", copy],
+    ["Subject: Re: Invoice\nIn-Reply-To: <a@x.org>", "Please pay this."],
+    ["Subject: Re: Invoice\nReferences: <a@x.org>", "Please pay this."],
+  ];
+  for (const [headers, words] of rows) assert.equal(wordsOf(read(await made(headers, copy))), words, headers);
+});
+
 test("what programs send by themselves is left alone", async () => {
   assert.equal(read(await sample("vacation")).type, "nothing");
   const rows: readonly (readonly [string, "message" | "nothing"])[] = [

@@ -83,7 +83,8 @@ function referencesIn(mail: Email): readonly string[] {
 function wordsOf(mail: Email, subject: string, isFirst: boolean): string {
   const plain = mail.text?.slice(0, sourceMax).trim() ?? "";
   const html = plain === "" ? (mail.html ?? "") : "";
-  const own = stripQuoted(plain === "" ? htmlToText(html.slice(0, sourceMax)) : plain);
+  const words = plain === "" ? htmlToText(html.slice(0, sourceMax)) : plain;
+  const own = stripQuoted(words, { subject, isReply: !isFirst });
   if (own.startsWith("/")) return own.slice(0, wordsMax).toWellFormed();
   const isCut = (mail.text ?? "").length > sourceMax || html.length > sourceMax;
   const said = cut(own, isCut);
