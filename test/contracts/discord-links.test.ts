@@ -264,6 +264,30 @@ describe("what people do", { timeout: 120_000 }, () => {
     );
   });
 
+  test("files of a forwarded message are fetched like its own", async (t) => {
+    const { fake, begin, blobs } = await stage(t);
+    const store = kept();
+    const { platform } = await begin(store);
+    const file = await blobs.put(Buffer.from("contract"), { name: "contract.pdf", mime: "application/pdf" });
+    const item = anItem("i1", {
+      to: { platform: "discord", account: bot.id, chat: direct },
+      text: "here",
+      files: [file],
+      now: { state: "sending", boot: bootId("b1"), attempts: 1 },
+    });
+    await platform.send(item, new AbortController().signal);
+    const attachments = fake.seen(direct)[0]?.attachments ?? [];
+    fake.say(direct, "", { message_snapshots: [{ message: { content: "see this", attachments, embeds: [] } }] });
+    await store.count(1);
+    const body = store.stored[0]?.body;
+    assert.ok(body?.kind === "text");
+    assert.equal(body.text, "[forwarded]\nsee this");
+    assert.deepEqual(
+      body.files.map(({ name, bytes }) => [name, bytes]),
+      [["contract.pdf", 8]],
+    );
+  });
+
   test("files that Discord finds too large do not hold the words back", async (t) => {
     const { fake, begin, blobs } = await stage(t);
     const { platform } = await begin(kept());
@@ -301,6 +325,32 @@ describe("what people do", { timeout: 120_000 }, () => {
     const other = { ...again, text: "other words" };
     await platform.send(other, new AbortController().signal);
     assert.equal(fake.seen(direct).length, 2);
+  });
+
+  test("a file that was lost is not taken for one that stands there", async (t) => {
+    const { fake, begin, blobs } = await stage(t);
+    const { platform } = await begin(kept());
+    const { platform: next } = await begin(kept());
+    const never = new AbortController().signal;
+    fake.nonceMs = 0;
+    const item = async (id: string, name: string, content: string) =>
+      anItem(id, {
+        to: { platform: "discord", account: bot.id, chat: direct },
+        text: "",
+        files: [await blobs.put(Buffer.from(content), { name, mime: "application/pdf" })],
+        createdAt: (Date.now() - 600_000) as Instant,
+        now: { state: "sending", boot: bootId("b2"), attempts: 2, doubts: 1 },
+      });
+    const sent = () => fake.seen(direct).map(({ attachments }) => attachments.map((one) => fake.contentOf(one)));
+    await platform.send(await item("i1", "plan (old).pdf", "one"), never);
+    await next.send(await item("i2", "b.pdf", "two"), never);
+    await next.send(await item("i3", "plan (old).pdf", "three"), never);
+    assert.deepEqual(sent(), [["one"], ["two"], ["three"]], "others, which nobody has sent");
+    await next.send(await item("i1", "plan (old).pdf", "one"), never);
+    await next.send(await item("i2", "b.pdf", "two"), never);
+    assert.deepEqual(sent(), [["one"], ["two"], ["three"]], "those that stand there");
+    await next.send(await item("i4", "b.pdf", "two"), never);
+    assert.deepEqual(sent(), [["one"], ["two"], ["three"], ["two"]], "a twin of what this process has sent");
   });
 
   test("limits of a channel pause that channel, limits of all pause all", async (t) => {

@@ -293,4 +293,23 @@ describe("files", () => {
     assert.deepEqual(lost?.files, []);
     assert.match(lost?.text ?? "", /^look again\n\[The file notes\.txt could not be had: .*files:read\.\]$/);
   });
+
+  test("are there with a message that is forwarded, live and from the past", async (t) => {
+    const self = await line(t);
+    const { fake, stored } = self;
+    const file = fake.workspace.store("plan.pdf", "application/pdf", Buffer.from("plan"));
+    const share = { is_share: true, is_msg_unfurl: true, from_url: "https://x", author_name: "Bob", text: "on Friday" };
+    await fake.say(dm, "", { attachments: [{ ...share, files: [file] }] }).receipts;
+    await self.stop();
+    fake.say(dm, "look", { attachments: [{ ...share, files: [file] }], silent: true });
+    await self.again();
+    await until(() => stored.length > 1, "what was missed");
+    assert.deepEqual(
+      stored.map(({ body }) => body.kind === "text" && [body.text, body.files.map(({ name, bytes }) => [name, bytes])]),
+      [
+        ["[forwarded from Bob]\non Friday", [["plan.pdf", 4]]],
+        ["look\n[forwarded from Bob]\non Friday", [["plan.pdf", 4]]],
+      ],
+    );
+  });
 });

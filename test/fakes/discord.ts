@@ -277,9 +277,9 @@ export async function discordFake(): Promise<DiscordFake> {
   }
 
   function attachment({ name, data }: Upload): Said["attachments"][number] {
-    const path = `/files/${files.size}/${name}`;
+    const path = `/files/${files.size}/${tidied(name)}`;
     files.set(path, data);
-    return { id: newId(), filename: name, size: data.length, url: `${url}${path}` };
+    return { id: newId(), filename: tidied(name), size: data.length, url: `${url}${path}` };
   }
 
   function answered(id: string, body: Readonly<Record<string, unknown>>): Answer {
@@ -393,4 +393,14 @@ function limited(response: ServerResponse, ms: number, scope: "user" | "global" 
   });
   const global = scope === "global";
   response.end(JSON.stringify({ message: "You are being rate limited.", retry_after: ms / 1000, global }));
+}
+
+/** Names of files as Discord keeps them. */
+function tidied(name: string): string {
+  return (
+    name
+      .replaceAll(" ", "_")
+      .replaceAll(/[^\w.-]/g, "")
+      .replace(/^_/, "") || "unknown"
+  );
 }

@@ -187,6 +187,7 @@ export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0 }: 
         thread?: string;
         raw?: true;
         files?: readonly StoredFile[];
+        attachments?: readonly Text[];
         bot_id?: string;
         silent?: true;
       } = {},
@@ -196,6 +197,7 @@ export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0 }: 
         text: more.raw ? text : text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
         ...(more.thread === undefined ? {} : { thread_ts: more.thread }),
         ...(more.files === undefined ? {} : { subtype: "file_share", files: more.files }),
+        ...(more.attachments === undefined ? {} : { attachments: more.attachments }),
         ...(more.bot_id === undefined ? {} : { bot_id: more.bot_id }),
       });
       return { ts: message.ts, receipts: more.silent ? Promise.resolve([]) : announce(channel, { ...message }) };

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { APIMessage } from "discord-api-types/v10";
-import { type Attached, type Scene, isBlanked, isForUs, toEdited, toInbound } from "./inbound.ts";
+import { type Attached, type Scene, attachmentsOf, isBlanked, isForUs, toEdited, toInbound } from "./inbound.ts";
 import type { Channel } from "./stream/places.ts";
 
 const me = "900000000000000001";
@@ -123,6 +123,22 @@ describe("a message", () => {
       "see\n[forwarded]\nolder words\nReport\nall well\na: 1\n[poll] When?\n- now",
     );
   });
+});
+
+test("what is forwarded is there with all that hangs on it", () => {
+  const message = sample("forwarded");
+  assert.deepEqual(
+    attachmentsOf(message).map(({ filename }) => filename),
+    ["contract.pdf"],
+  );
+  const { body } = toInbound(message, directScene, nothing);
+  const text = "[forwarded]\nsee the contract\nReport\nall well\n[sticker: Wave]";
+  assert.deepEqual(body, { kind: "text", text, files: [] });
+  const bare = sample("direct", { message_snapshots: [{ message: { content: "" } }] });
+  assert.deepEqual(
+    attachmentsOf(bare).map(({ filename }) => filename),
+    ["voice-message.ogg"],
+  );
 });
 
 test("an edit has a key of its own and says what it replaces; a preview that was added is none", () => {

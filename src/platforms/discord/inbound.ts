@@ -2,7 +2,7 @@
 
 import type { Instant } from "../../core/ids.ts";
 import type { Address, FileRef, Inbound } from "../../core/message.ts";
-import type { APIEmbed, APIMessage } from "discord-api-types/v10";
+import type { APIAttachment, APIEmbed, APIMessage } from "discord-api-types/v10";
 import type { Channel, Role } from "./stream/places.ts";
 
 /** Where a message stands and who we are there. */
@@ -88,14 +88,24 @@ export function isBlanked(message: APIMessage, { channel, me }: Pick<Scene, "cha
   );
 }
 
+/** Its own files, and those of what it forwards. */
+export function attachmentsOf({ attachments, message_snapshots = [] }: APIMessage): readonly APIAttachment[] {
+  return [...attachments, ...message_snapshots.flatMap(({ message }) => message.attachments ?? [])];
+}
+
 function wordsOf(message: APIMessage, scene: Scene): string {
-  const stickers = (message.sticker_items ?? []).map(({ name }) => `[sticker: ${name}]`);
-  const forwarded = (message.message_snapshots ?? []).map(({ message: one }) => `[forwarded]\n${one.content}`);
+  const forwarded = (message.message_snapshots ?? []).flatMap(({ message: one }) => [
+    "[forwarded]",
+    one.content,
+    ...shownIn(one),
+  ]);
   const { poll } = message;
   const asked = poll === undefined ? [] : [`[poll] ${poll.question.text ?? ""}`, ...poll.answers.map(answerOf)];
-  return [resolved(message, scene), ...forwarded, ...message.embeds.map(embedWords), ...stickers, ...asked]
-    .filter((one) => one !== "")
-    .join("\n");
+  return [resolved(message, scene), ...forwarded, ...shownIn(message), ...asked].filter((one) => one !== "").join("\n");
+}
+
+function shownIn({ embeds = [], sticker_items = [] }: Partial<APIMessage>): readonly string[] {
+  return [...embeds.map(embedWords), ...sticker_items.map(({ name }) => `[sticker: ${name}]`)];
 }
 
 function answerOf({ poll_media }: { readonly poll_media: { readonly text?: string } }): string {

@@ -93,7 +93,47 @@ describe("a send that may have arrived", () => {
     ["with other words", { content: "hello you" }, false],
     ["older than the item", { id: idAt(at - 60_000) }, false],
     ["with a file more", { attachments: [{}] }, false],
+    ["under the same key", { nonce: nonceOf("i1") }, true],
+    ["under the key of another item", { nonce: nonceOf("i2") }, false],
   ];
+  const hello = { content: "hello ", uploads: [] };
   for (const [what, more, is] of looks)
-    test(`found: ${what}`, () => assert.equal(isIt(message(more), item(), "9", "hello ", 0), is));
+    test(`found: ${what}`, () => assert.equal(isIt(message(more), item(), "9", hello), is));
+
+  const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 1, 2, 3]);
+  const drawn = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3]);
+  type Shown = { readonly filename: string; readonly size: number; readonly title?: string };
+  const files: readonly (readonly [what: string, name: string, data: Buffer, shown: Shown, is: boolean])[] = [
+    ["the same", "a.pdf", Buffer.from("abc"), { filename: "a.pdf", size: 3 }, true],
+    ["another name", "b.pdf", Buffer.from("abc"), { filename: "a.pdf", size: 3 }, false],
+    ["another size", "a.pdf", Buffer.from("abcd"), { filename: "a.pdf", size: 3 }, false],
+    [
+      "a name that was tidied",
+      "_my (new) plan.pdf",
+      Buffer.from("abc"),
+      { filename: "my_new_plan.pdf", size: 3 },
+      true,
+    ],
+    [
+      "a tidied name of another",
+      "my (old) plan.pdf",
+      Buffer.from("abc"),
+      { filename: "my_new_plan.pdf", size: 3 },
+      false,
+    ],
+    ["a very long name", `${"a".repeat(300)}.pdf`, Buffer.from("abc"), { filename: "a".repeat(255), size: 3 }, true],
+    ["a name that was made up", "отчёт.pdf", Buffer.from("abc"), { filename: "unknown.pdf", size: 3 }, true],
+    ["its title", "отчёт 1.pdf", Buffer.from("abc"), { filename: "1.pdf", size: 3, title: "отчёт 1" }, true],
+    ["another title", "отчёт 2.pdf", Buffer.from("abc"), { filename: "1.pdf", size: 3, title: "отчёт 1" }, false],
+    ["accents in two ways", "u\u0308.pdf", Buffer.from("abc"), { filename: "u.pdf", size: 3, title: "\u00fc" }, true],
+    ["nothing but a picture", "🎉.pdf", Buffer.from("abc"), { filename: "x.pdf", size: 3, title: "🎉" }, true],
+    ["a photograph without its notes", "a.jpg", photo, { filename: "a.jpg", size: 5 }, true],
+    ["a photograph that grew", "a.jpg", photo, { filename: "a.jpg", size: 9 }, false],
+    ["a smaller picture that never had any", "a.jpg", drawn, { filename: "a.jpg", size: 5 }, false],
+  ];
+  for (const [what, name, data, shown, is] of files)
+    test(`a file is known by name and size: ${what}`, () => {
+      const sought = { content: "hello", uploads: [{ name, mime: "application/octet-stream", data }] };
+      assert.equal(isIt(message({ attachments: [shown] }), item(), "9", sought), is);
+    });
 });

@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import type { Address, Hints } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
-import type { APIMessage } from "discord-api-types/v10";
-import type { Sent } from "./api.ts";
+import type { APIAttachment, APIMessage } from "discord-api-types/v10";
+import type { Sent, Upload } from "./api.ts";
 import { buttonsFor, numbered } from "./interactions.ts";
 import { asFile, rendered } from "./markup.ts";
 import { idAt, timeOf } from "./stream/cursor.ts";
@@ -87,12 +87,64 @@ export function lookFrom({ createdAt }: OutboxItem): string {
   return idAt(createdAt - skewMs);
 }
 
-/** Whether this message is that item: ours, not older than it, with the same words and as many files. */
-export function isIt(message: APIMessage, item: OutboxItem, me: string, content: string, files: number): boolean {
+/** What a message must hold to be that item. */
+export type Sought = { readonly content: string; readonly uploads: readonly Upload[] };
+
+/** Whether this message is that item: ours, not older than it, with the same words and the same files. */
+export function isIt(message: APIMessage, item: OutboxItem, me: string, { content, uploads }: Sought): boolean {
   return (
     message.author.id === me &&
     timeOf(message.id) >= item.createdAt - skewMs &&
+    isNobodyElses(message, item) &&
     message.content.trim() === content.trim() &&
-    message.attachments.length === files
+    message.attachments.length === uploads.length &&
+    uploads.every((one, n) => isFile(message.attachments[n], one))
   );
+}
+
+/** Discord rarely shows the key of what was sent; where it does, it decides. */
+function isNobodyElses({ nonce }: APIMessage, { id }: OutboxItem): boolean {
+  return typeof nonce !== "string" || nonce === nonceOf(id);
+}
+
+/** Discord keeps the order of files and their content. */
+function isFile(shown: APIAttachment | undefined, sent: Upload): boolean {
+  return shown !== undefined && isNamed(shown, sent.name) && isSized(shown.size, sent);
+}
+
+/** Photographs alone lose what the camera noted in them, and become smaller. */
+function isSized(size: number, { data }: Upload): boolean {
+  return size === data.byteLength || (size < data.byteLength && isNoted(data));
+}
+
+/** The beginning of every JPEG, and of a note of the camera inside of it. */
+const jpeg = Buffer.from([0xff, 0xd8, 0xff]);
+const note = Buffer.from([0xff, 0xe1]);
+const notesWithin = 65_536;
+
+function isNoted(data: Uint8Array): boolean {
+  const head = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, notesWithin));
+  return head.subarray(0, jpeg.length).equals(jpeg) && head.includes(note);
+}
+
+/**
+ * Of a name Discord keeps plain letters, digits and a few marks. Of other scripts it may keep nothing and make up a name; then
+ * the one that was given is the title. Where it says nothing of that, the file is known by its size.
+ */
+function isNamed({ filename, title: told }: APIAttachment, name: string): boolean {
+  const title = told ?? "";
+  const given = [name, name.replace(/\.[^.]*$/, "")].map(lettersOf);
+  const shown = [filename, title].map(lettersOf).filter((one) => one !== "");
+  const isKept = /^[ -~]*$/.test(name) && lettersOf(name) !== "";
+  return shown.some((one) => given.includes(one)) || (!isKept && lettersOf(title) === "");
+}
+
+/** Very long names are cut. */
+const namedMax = 60;
+
+function lettersOf(name: string): string {
+  return name
+    .normalize("NFKD")
+    .replaceAll(/[^\p{L}\p{N}]/gu, "")
+    .slice(0, namedMax);
 }

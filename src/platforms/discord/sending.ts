@@ -6,7 +6,7 @@ import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Surroundings } from "../../ports/platform.ts";
 import type { Api, Upload } from "./api.ts";
 import { isGone, isTooLarge, resultOf } from "./faults.ts";
-import { channelOf, editBody, isIt, lookFrom, mustLook, sendBody, wanted } from "./outbound.ts";
+import { type Sought, channelOf, editBody, isIt, lookFrom, mustLook, sendBody, wanted } from "./outbound.ts";
 import { textMax } from "./markup.ts";
 
 export type Sending = Surroundings & { readonly api: Api; readonly account: string };
@@ -16,10 +16,15 @@ const filesMax = 10;
 /** What a channel can hold between a doubt and a look; more is not turned over. */
 const pagesMax = 20;
 
-type Parcel = { readonly content: string; readonly uploads: readonly Upload[] };
+/** So many messages are remembered as some item's own. */
+const knownMax = 1_000;
+
+type Parcel = Sought;
 
 export function sender(sending: Sending): (item: OutboxItem, signal: AbortSignal) => Promise<SendResult> {
   const { api, world } = sending;
+  /** Messages and the items that they are. A twin of an item, with the same words and files, is not it. */
+  const known = new Map<string, string>();
 
   async function deliver(item: OutboxItem, parcel: Parcel, signal: AbortSignal): Promise<string> {
     const channel = channelOf(item.to);
@@ -37,11 +42,12 @@ export function sender(sending: Sending): (item: OutboxItem, signal: AbortSignal
   }
 
   /** The message that an earlier send of this item has made; null when there is none. */
-  async function find(item: OutboxItem, { content, uploads }: Parcel, signal: AbortSignal): Promise<string | null> {
+  async function find(item: OutboxItem, parcel: Parcel, signal: AbortSignal): Promise<string | null> {
     let after = lookFrom(item);
     for (let page = 0; page < pagesMax; page++) {
       const messages = await api.messagesAfter(channelOf(item.to), after, signal);
-      const found = messages.find((one) => isIt(one, item, sending.account, content, uploads.length));
+      const isFree = ({ id }: { readonly id: string }): boolean => (known.get(id) ?? item.id) === item.id;
+      const found = messages.find((one) => isFree(one) && isIt(one, item, sending.account, parcel));
       if (found !== undefined) return found.id;
       if (messages.length < 100) return null;
       after = messages.reduce((top, { id }) => (BigInt(id) > BigInt(top) ? id : top), after);
@@ -49,28 +55,30 @@ export function sender(sending: Sending): (item: OutboxItem, signal: AbortSignal
     return null;
   }
 
+  function accepted(item: OutboxItem, remoteId: string | undefined): SendResult {
+    if (remoteId === undefined) return { type: "unknown", why: "Discord's answer names no message" };
+    known.set(remoteId, item.id);
+    const [oldest] = known.keys();
+    if (known.size > knownMax && oldest !== undefined) known.delete(oldest);
+    return { type: "accepted", remoteId };
+  }
+
   return async (item, signal) => {
     if (signal.aborted) return { type: "retry", afterMs: 0, why: "its time was over before it began" };
     const parcel = await pack(item, sending);
     try {
-      return accepted(await deliver(item, parcel, signal));
+      return accepted(item, await deliver(item, parcel, signal));
     } catch (error) {
       if (!isTooLarge(error) || parcel.uploads.length === 0) return resultOf(error);
       world.log("warn", "discord takes no files of this size", { item: item.id, why: sentenceOf(error) });
     }
     // The words are not hostage to the files.
     try {
-      return accepted(await deliver(item, withoutFiles(parcel), signal));
+      return accepted(item, await deliver(item, withoutFiles(parcel), signal));
     } catch (error) {
       return resultOf(error);
     }
   };
-}
-
-function accepted(remoteId: string | undefined): SendResult {
-  return remoteId === undefined
-    ? { type: "unknown", why: "Discord's answer names no message" }
-    : { type: "accepted", remoteId };
 }
 
 async function pack(item: OutboxItem, { blobs, world }: Sending): Promise<Parcel> {

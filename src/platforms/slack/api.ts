@@ -4,6 +4,7 @@
 import type { SocketModeClient } from "@slack/socket-mode";
 import type { WebClient } from "@slack/web-api";
 import type { World } from "../../ports/world.ts";
+import type { Attachment } from "./attached.ts";
 import type { Block } from "./outbound.ts";
 
 export type SlackSettings = {
@@ -43,6 +44,7 @@ export type SlackMessage = {
   readonly latest_reply?: string;
   readonly files?: readonly SlackFile[];
   readonly blocks?: readonly Block[];
+  readonly attachments?: readonly Attachment[];
   readonly edited?: { readonly user?: string; readonly ts: string };
   readonly metadata?: Metadata;
 };

@@ -88,6 +88,48 @@ describe("samples of what the socket brings", () => {
     ],
     ["file-share", { body: { kind: "text", text: "look at this", files: [] } }],
     ["bot-message", { isBot: true, name: "ci", sender: "B0OTHER", group: { called: false } }],
+    [
+      "forwarded",
+      {
+        key: "D024BE91L:1726000050.000100",
+        sender: "U123ABC456",
+        body: {
+          kind: "text",
+          text: "[forwarded from bob]\nthe password changes on Friday, ask @everturn & me",
+          files: [],
+        },
+      },
+    ],
+    [
+      "link",
+      {
+        body: {
+          kind: "text",
+          text: "see https://example.slack.com/archives/C024BE91L/p1725990000000100 and https://example.com/a",
+          files: [],
+        },
+      },
+    ],
+    [
+      "app-post",
+      {
+        isBot: true,
+        group: { called: false },
+        body: {
+          kind: "text",
+          text: `Job failed :red_circle:
+see job 7 (https://example.com/7)
+*Branch*: main
+*Author*: @bob
+took 3 < 4 minutes
+Issue created by bob (https://example.com/bob)
+#2 the build (https://example.com/issues/2)
+it is red again
+Priority: High`,
+          files: [],
+        },
+      },
+    ],
     ["joined", null],
   ];
   for (const [name, expected] of cases) {
@@ -186,6 +228,56 @@ test("in a thread that is ours every reply is meant for us", () => {
 test("names are asked of whoever wrote and whoever is mentioned", () => {
   const heard = heardIn(sample<Envelope>("message"), self, now);
   assert.deepEqual(heard === null ? [] : peopleIn(heard), ["U123ABC456", "U777"]);
+});
+
+describe("what is forwarded", () => {
+  const forwarded = (text: string) => ({ is_share: true, author_name: "bob", text });
+  const event = (text: string, attachments: SlackMessage["attachments"], more: object = {}) => ({
+    type: "events_api",
+    body: {
+      event: {
+        type: "message",
+        channel: "C1",
+        channel_type: "channel",
+        ts: "1.0",
+        user: "U1",
+        text,
+        attachments,
+        ...more,
+      },
+    },
+  });
+
+  test("brings its files along, and people in it have their names", () => {
+    const heard = heardIn(sample<Envelope>("forwarded"), self, now);
+    assert.deepEqual(heard?.what.kind === "words" ? heard.what.files.map(({ name }) => name) : [], ["plan.pdf"]);
+    const asked = heardIn(event("", [forwarded("ask <@U777>")]), self, now);
+    assert.deepEqual(asked === null ? [] : peopleIn(asked), ["U1", "U777"]);
+  });
+
+  test("follows the words of whoever forwards it; it calls nobody, and is no command", () => {
+    const found = read(event("look", [forwarded("<@U0BOT> !stop")]));
+    assert.deepEqual(
+      [found?.group, found?.body],
+      [{ called: false }, { kind: "text", text: "look\n[forwarded from bob]\n@everturn !stop", files: [] }],
+    );
+    assert.equal(read(event("!stop", [forwarded("words")]))?.body.kind, "text");
+  });
+
+  test("an edit of its words alone is one too; what unfolds is not", () => {
+    const change = (before: SlackMessage["attachments"], after: SlackMessage["attachments"]) => {
+      const message = { type: "message", user: "U1", ts: "1.0", text: "" };
+      const edited = { ...message, attachments: after, edited: { user: "U1", ts: "2.0" } };
+      const more = {
+        subtype: "message_changed",
+        message: edited,
+        previous_message: { ...message, attachments: before },
+      };
+      return read(event("", undefined, more))?.replaces;
+    };
+    assert.equal(change([{ text: "red" }], [{ text: "green" }]), "C1:1.0");
+    assert.equal(change([], [{ from_url: "https://example.com", text: "a page" }]), undefined);
+  });
 });
 
 test("files that could not be had are lines of the text", () => {

@@ -4,9 +4,10 @@
 import { type CommandName, commands } from "../../core/route.ts";
 import type { Address, Body, FileRef, Inbound } from "../../core/message.ts";
 import type { Instant } from "../../core/ids.ts";
-import type { SlackFile, SlackMessage, Us } from "./api.ts";
+import type { SlackMessage, Us } from "./api.ts";
+import { type Said, saidIn } from "./attached.ts";
 import { instantOf } from "./cursor.ts";
-import { type Names, mentioned, toPlain } from "./markup.ts";
+import { type Names, mentioned, toPlain, toQuoted } from "./markup.ts";
 import { readPress } from "./outbound.ts";
 
 /** An envelope of the socket, as far as we read it. */
@@ -35,7 +36,7 @@ export type Heard = {
 };
 
 export type What =
-  | { readonly kind: "words"; readonly text: string; readonly files: readonly SlackFile[] }
+  | ({ readonly kind: "words" } & Said)
   | { readonly kind: "press"; readonly question: string; readonly choice: string; readonly message: SlackMessage }
   | { readonly kind: "command"; readonly name: string; readonly rest: string };
 
@@ -86,7 +87,8 @@ export type Where = { readonly conversation: string; readonly isDirect: boolean 
 /** A message of an event or of the past; the key is the same in both, and in the event that tells of a mention. */
 export function inMessage(message: SlackMessage, { conversation, isDirect }: Where, self: Self): Heard | null {
   if (!spoken.has(message.subtype) || isOwn(message, self)) return null;
-  const { ts, thread_ts, text = "" } = message;
+  const { ts, thread_ts } = message;
+  const said = saidIn(message);
   const isReply = thread_ts !== undefined && thread_ts !== ts;
   const thread = isReply ? thread_ts : isDirect ? undefined : ts;
   return {
@@ -98,17 +100,17 @@ export function inMessage(message: SlackMessage, { conversation, isDirect }: Whe
     ...(message.username === undefined ? {} : { name: message.username }),
     isBot: message.bot_id !== undefined || message.subtype === "bot_message" || message.user === "USLACKBOT",
     isDirect,
-    isCalled: mentioned(text).includes(self.user) || (isReply && message.parent_user_id === self.user),
+    isCalled: mentioned(said.text).includes(self.user) || (isReply && message.parent_user_id === self.user),
     isRoot: !isReply,
     at: instantOf(ts),
-    what: { kind: "words", text, files: message.files ?? [] },
+    what: { kind: "words", ...said },
   };
 }
 
 /** Links that unfold change a message too; only other words are an edit. */
 function inEdit(event: SlackEvent, place: Where, self: Self): Heard | null {
   const { message, previous_message: previous } = event;
-  if (message?.edited === undefined || message.text === previous?.text) return null;
+  if (message?.edited === undefined || wordsIn(message) === wordsIn(previous)) return null;
   const found = inMessage(message, place, self);
   if (found === null) return null;
   const { ts: _, ...timeless } = found;
@@ -118,6 +120,12 @@ function inEdit(event: SlackEvent, place: Where, self: Self): Heard | null {
     replaces: found.key,
     at: instantOf(message.edited.ts),
   };
+}
+
+function wordsIn(message: SlackMessage | undefined): string | null {
+  if (message === undefined) return null;
+  const { text, attached } = saidIn(message);
+  return [text, ...attached].join("\n");
 }
 
 function isOwn({ user, bot_id, app_id }: SlackMessage, self: Self): boolean {
@@ -216,9 +224,11 @@ function bodyOf(what: What, self: Self, { names, files, lost }: Fetched): Body {
   if (what.kind === "press") return { kind: "answer", question: what.question, choice: what.choice };
   if (what.kind === "command") return { kind: "command", name: what.name, rest: what.rest };
   const text = toPlain(what.text, self.user, names);
-  const command = files.length === 0 ? readBang(text) : null;
+  const known = new Map([...names, [self.user, self.name]]);
+  const attached = what.attached.map((one) => toQuoted(one, known));
+  const command = files.length === 0 && attached.length === 0 ? readBang(text) : null;
   if (command !== null) return command;
-  return { kind: "text", text: [text, ...lost].filter((line) => line !== "").join("\n"), files };
+  return { kind: "text", text: [text, ...attached, ...lost].filter((line) => line !== "").join("\n"), files };
 }
 
 /** Slack keeps a text that begins with a slash for itself, so `!stop` says the same. Only known words are commands. */
@@ -234,6 +244,6 @@ function isCommand(name: string): name is CommandName {
 
 /** Whom to ask names of. */
 export function peopleIn({ sender, name, what }: Heard): readonly string[] {
-  const others = what.kind === "words" ? mentioned(what.text) : [];
+  const others = what.kind === "words" ? mentioned([what.text, ...what.attached].join("\n")) : [];
   return [...new Set(name === undefined ? [sender, ...others] : others)].filter((id) => /^[UW]/.test(id)).slice(0, 10);
 }

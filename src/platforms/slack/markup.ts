@@ -31,11 +31,11 @@ function around(mark: string, inner: string): string {
   return words === "" ? inner : `${inner.slice(0, begin)}${mark}${words}${mark}${inner.slice(begin + words.length)}`;
 }
 
-function escaped(words: string): string {
+export function escaped(words: string): string {
   return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-function addressOf(href: string): string {
+export function addressOf(href: string): string {
   return escaped(href.replaceAll("|", "%7C").replaceAll(">", "%3E").replaceAll("<", "%3C").replaceAll(" ", "%20"));
 }
 
@@ -76,9 +76,15 @@ const unescapes: { readonly [entity: string]: string } = { "&amp;": "&", "&lt;":
 export function toPlain(text: string, us: string, names: Names): string {
   const mention = `<@${us}(?:\\|[^<>]*)?>`;
   // Blanks are looked at from the first of them alone, or many would take for ever.
-  return text
+  const told = text
     .replace(new RegExp(`^\\s*${mention}[:,]?[ \\t]*`), "")
-    .replace(new RegExp(`(?<![ \\t])[ \\t]*${mention}`, "g"), "")
+    .replace(new RegExp(`(?<![ \\t])[ \\t]*${mention}`, "g"), "");
+  return toQuoted(told, names);
+}
+
+/** What others said, in which we are somebody like everybody else. */
+export function toQuoted(text: string, names: Names): string {
+  return text
     .replace(/<([^<>\n]+)>/g, (_, inner: string) => referred(inner, names))
     .replace(/&(?:amp|lt|gt);/g, (entity) => unescapes[entity] ?? entity);
 }

@@ -82,9 +82,18 @@ describe("what may be there already", () => {
 
   test("files are known by their names behind their message", () => {
     const message: SlackMessage = { ts: "2.0", user: "U0", files: [{ name: "x", title: "a.txt" }, { name: "b.txt" }] };
-    assert.ok(holdsFiles(message, ["a.txt", "b.txt"], "1.0", "U0"));
-    assert.ok(!holdsFiles(message, ["a.txt", "c.txt"], "1.0", "U0"));
-    assert.ok(!holdsFiles(message, ["a.txt"], "2.0", "U0"), "before its message");
-    assert.ok(!holdsFiles(message, ["a.txt"], "1.0", "U1"), "somebody else's");
+    const both = [file("a.txt"), file("b.txt")];
+    assert.ok(holdsFiles(message, both, "1.0", "U0"));
+    assert.ok(!holdsFiles(message, [file("a.txt"), file("c.txt")], "1.0", "U0"));
+    assert.ok(!holdsFiles(message, [file("a.txt")], "1.0", "U0"), "one of another item's");
+    assert.ok(!holdsFiles(message, both, "2.0", "U0"), "before its message");
+    assert.ok(!holdsFiles(message, both, "1.0", "U1"), "somebody else's");
+  });
+
+  test("files of the same name are known by their size, where Slack leaves them as they are", () => {
+    const message: SlackMessage = { ts: "2.0", user: "U0", files: [{ name: "a", size: 5 }] };
+    const holds = (mime: string, bytes: number) => holdsFiles(message, [{ name: "a", mime, bytes }], "1.0", "U0");
+    assert.deepEqual([holds("application/pdf", 5), holds("application/pdf", 6)], [true, false]);
+    for (const mime of ["image/jpeg", "text/plain", "application/json"]) assert.ok(holds(mime, 6), mime);
   });
 });

@@ -2,7 +2,7 @@
 
 import type { Question } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
-import type { Metadata, SlackMessage } from "./api.ts";
+import type { Metadata, SlackFile, SlackMessage } from "./api.ts";
 import { beginningOf, isTooLong, sectionsOf, toMrkdwn } from "./markup.ts";
 
 export type Block = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -87,8 +87,20 @@ export function mayBeThere({ now }: Pick<OutboxItem, "now">): boolean {
   return now.state === "sending" && (now.attempts > 1 || (now.doubts ?? 0) > 0 || now.renewedAt !== undefined);
 }
 
-/** Our files behind a message: the same names, later than it. */
-export function holdsFiles(message: SlackMessage, names: readonly string[], after: string, us: string): boolean {
-  const found = (message.files ?? []).map(({ name, title }) => title ?? name ?? "");
-  return message.user === us && message.ts > after && names.every((name) => found.includes(name));
+/** A file that is to stand behind a message. */
+export type Behind = { readonly name: string; readonly mime: string; readonly bytes: number };
+
+/** Our files behind a message: all of them and no others, later than it. */
+export function holdsFiles(message: SlackMessage, wanted: readonly Behind[], after: string, us: string): boolean {
+  const found = message.files ?? [];
+  if (message.user !== us || message.ts <= after || found.length !== wanted.length) return false;
+  return wanted.every((one) => found.some((file) => isFile(file, one)));
+}
+
+/** Slack takes out of pictures what a camera noted in them, and may write texts in its own way; all else keeps its size. */
+const rewritten = /^(?:image|text)\/|[/+](?:json|xml|yaml|javascript)$/;
+
+function isFile({ name, title, size }: SlackFile, { name: ours, mime, bytes }: Behind): boolean {
+  if ((title ?? name ?? "") !== ours) return false;
+  return size === undefined || size === bytes || rewritten.test(mime);
 }

@@ -95,12 +95,14 @@ async function withFiles(
   signal: AbortSignal,
 ): Promise<void> {
   const { whole } = contentOf(item);
-  const names = [...(whole === undefined ? [] : ["answer.md"]), ...item.files.map(({ name }) => name)];
-  if (names.length === 0) return;
+  const answer =
+    whole === undefined ? [] : [{ name: "answer.md", mime: "text/markdown", bytes: Buffer.byteLength(whole) }];
+  const wanted = [...answer, ...item.files];
+  if (wanted.length === 0) return;
   const { thread } = item.to;
   if (mayBeThere(item)) {
     const { user } = await desk.api.whoAmI(signal);
-    const isThere = (one: SlackMessage): boolean => holdsFiles(one, names, after, user);
+    const isThere = (one: SlackMessage): boolean => holdsFiles(one, wanted, after, user);
     if ((await search(desk, { channel, thread, oldest: after }, isThere, signal)) !== null) return;
   }
   try {
@@ -116,7 +118,7 @@ async function withFiles(
       desk,
       item,
       { channel, ts: after },
-      `${names.join(", ")} could not be sent: ${wordsOf(failure)}`,
+      `${wanted.map(({ name }) => name).join(", ")} could not be sent: ${wordsOf(failure)}`,
       signal,
     );
   }

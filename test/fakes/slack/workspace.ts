@@ -17,6 +17,7 @@ export type Message = {
   latest_reply?: string;
   metadata?: unknown;
   blocks?: readonly Text[];
+  attachments?: readonly Text[];
   files?: readonly StoredFile[];
   edited?: { user: string; ts: string };
 };

@@ -14,7 +14,7 @@ import type {
 } from "discord-api-types/v10";
 import type { Api } from "../api.ts";
 import { failureOf, isClosed, wrongToken } from "../faults.ts";
-import { type Attached, type Scene, isBlanked, isForUs, toEdited, toInbound } from "../inbound.ts";
+import { type Attached, type Scene, attachmentsOf, isBlanked, isForUs, toEdited, toInbound } from "../inbound.ts";
 import { receiptOf, toPressedOrCalled } from "../interactions.ts";
 import { fetchAttached } from "./attachments.ts";
 import { type Cursor, formatCursor, idAt, isNewer, passed, positionIn, remembered } from "./cursor.ts";
@@ -177,8 +177,9 @@ export function reader(reading: Reading, from: Cursor): Reader {
     const scene = await sceneOf(given.channel_id, guild, given.mention_roles.length > 0);
     if (isBlanked(given, scene)) warnOnce();
     // Whatever strangers send along, or people show each other in a server, is not kept by us.
-    const isWanted = given.attachments.length > 0 && (await inlet.hears(toInbound(given, scene, nothing)));
-    const attached = isWanted ? await fetchAttached(given.attachments, reading, signal) : nothing;
+    const attachments = attachmentsOf(given);
+    const isWanted = attachments.length > 0 && (await inlet.hears(toInbound(given, scene, nothing)));
+    const attached = isWanted ? await fetchAttached(attachments, reading, signal) : nothing;
     return isEdit ? toEdited(given, scene, attached) : toInbound(given, scene, attached);
   }
 
