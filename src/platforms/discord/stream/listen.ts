@@ -2,6 +2,7 @@
 // as long as Discord knows it; new ones are counted by Discord, so they are begun slowly.
 
 import { later } from "../../../core/ids.ts";
+import { orAborted } from "../../../core/running/aborted.ts";
 import type { Inlet, Surroundings } from "../../../ports/platform.ts";
 import type { Api } from "../api.ts";
 import { asFault, deniedBy, endsSession } from "../faults.ts";
@@ -74,23 +75,16 @@ async function oneConnection(around: Listening, memory: Memory, reading: Reader,
     resume: session,
     settled: () => reading.cursor.seq,
   });
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => connection.cut("the gateway stops"));
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
   try {
     for (;;) {
-      const event = await Promise.race([connection.next(), aborted.promise]);
+      const event = await orAborted(connection.next(), signal);
       if ("why" in event) return event;
       around.onConnection(connection);
-      await Promise.race([reading.take(event), aborted.promise]);
+      await orAborted(reading.take(event), signal);
     }
   } catch (error) {
-    connection.cut("it could not be handed over");
+    connection.cut(signal.aborted ? "the gateway stops" : "it could not be handed over");
     throw error;
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -153,3 +153,20 @@ test("after the end nothing is stored and the place stays", async () => {
   await settled();
   assert.deepEqual([stored, at()], [[], "1700000000.000000"]);
 });
+
+test("a mention that is told once more after it was stored does not hold the place", async () => {
+  const { line, said, at } = opened();
+  for (const second of [100, 200]) {
+    const message = { ...said("CA", second), text: "<@UBOT> hi" };
+    for (const type of ["message", "app_mention"]) {
+      const envelope = told("CA", { ...message, type });
+      line.offer(envelope);
+      await settled();
+      assert.ok(envelope.isDone());
+    }
+  }
+  assert.equal(at(), "1700000200.000000");
+  line.offer(told("CA", said("CA", 300)));
+  await settled();
+  assert.equal(at(), "1700000300.000000");
+});

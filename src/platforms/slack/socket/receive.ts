@@ -81,10 +81,15 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
     allowed.throwIfAborted();
     const cursor = placeWith(heard);
     const receipt = await inlet.accept(inbound, cursor);
-    open.delete(heard.key);
     desk.remember(heard.key);
-    if (reading === null) place = moved(place, seen, open.values());
+    settle(heard);
     if (what.kind === "press" && receipt === "accepted") void showChoice(heard);
+  }
+
+  /** It is stored, and holds the place no longer. */
+  function settle({ key }: Heard): void {
+    open.delete(key);
+    if (reading === null) place = moved(place, seen, open.values());
   }
 
   /** Courtesy: whoever looks later sees what was chosen, and no button to press twice. */
@@ -107,7 +112,8 @@ export function receiver(desk: Desk, self: Self, inlet: Inlet, begun: Place, sig
     // What could not be stored there comes first.
     if (again.has(conversation)) await readPast(conversation, isDirect, signal);
     if (signal.aborted) return;
-    if (!heard.isEcho || !desk.isKnown(heard.key)) await store(heard, signal);
+    if (heard.isEcho && desk.isKnown(heard.key)) settle(heard);
+    else await store(heard, signal);
     if (signal.aborted) return;
     await acknowledge(envelope);
   }
