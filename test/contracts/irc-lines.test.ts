@@ -1,9 +1,13 @@
-// IRC over the wire where it is more than one line: histories of several pages, and channels that take no marks of letters.
+// IRC over the wire where it is more than one line: histories of several pages, channels that take no marks of letters, and
+// letters of all kinds in pieces of all sizes.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import type { Inbound } from "../../src/core/message.ts";
 import { textOf } from "../../src/core/message.ts";
+import { connect } from "../../src/platforms/irc/api.ts";
 import { irc } from "../../src/platforms/irc/index.ts";
 import { anItem } from "../../src/testing/samples.ts";
 import { realWorld } from "../../src/world.ts";
@@ -11,24 +15,25 @@ import { fakeIrc } from "../fakes/irc.ts";
 
 const never = (): never => assert.fail("nobody asked for it");
 
+const settingsFor = (port: number) => ({
+  host: "127.0.0.1",
+  port,
+  tls: false,
+  nick: "ever",
+  realName: "Everturn",
+  password: "right",
+  sasl: null,
+  channels: ["#a", "#b"],
+  lineEveryMs: 0,
+  askAccounts: false,
+});
+
 /** Listens from this place in the stream; `moves` are the places that were stored, with how much had been taken then. */
 async function listening(t: TestContext, from: string | null) {
   const server = await fakeIrc();
   const world = realWorld(() => undefined);
   const blobs = { put: never, read: never, path: never };
-  const settings = {
-    host: "127.0.0.1",
-    port: server.port,
-    tls: false,
-    nick: "ever",
-    realName: "Everturn",
-    password: "right",
-    sasl: null,
-    channels: ["#a", "#b"],
-    lineEveryMs: 0,
-    askAccounts: false,
-  };
-  const platform = irc(settings, { world, blobs });
+  const platform = irc(settingsFor(server.port), { world, blobs });
   const taken = new Map<string, Inbound>();
   const moves: { readonly cursor: string; readonly taken: number }[] = [];
   const moved = Promise.withResolvers<void>();
@@ -94,4 +99,54 @@ test("a channel that takes no marks gets the words, each once", { timeout: 60_00
     server.said.map(({ text }) => text),
     ["one", "three", "two"],
   );
+});
+
+test("no line is lost for what its letters are", { timeout: 60_000 }, async (t) => {
+  const { server, taken, up, start } = await listening(t, null);
+  start();
+  await up;
+  const words = ["pasted\u2028text", "two\u2029parts", "an inner\rend", "the\u00a0last"];
+  for (const text of words) server.line("ann", "ever", text);
+  server.line("ann", "ever", "end");
+  while (![...taken.values()].some(({ body }) => textOf(body) === "end")) await new Promise(setImmediate);
+  assert.deepEqual(
+    [...taken.values()].map(({ body }) => textOf(body)),
+    [...words, "end"],
+  );
+});
+
+/** Says these bytes to whoever connects, and ends. */
+async function saying(t: TestContext, pieces: readonly Buffer[]) {
+  const server = createServer((socket) => {
+    socket.setNoDelay(true);
+    for (const piece of pieces) socket.write(piece);
+    socket.end();
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const connection = await connect(settingsFor((server.address() as AddressInfo).port), new AbortController().signal);
+  t.after(() => connection.close());
+  return connection;
+}
+
+test("lines come whole out of single bytes, also those that are not UTF-8", { timeout: 60_000 }, async (t) => {
+  const said = Buffer.concat([
+    Buffer.from(":ann!a@h PRIVMSG ever :Grüße 👋\r\n"),
+    Buffer.from(":ann!a@h PRIVMSG ever :Gr\xfc\xdfe aus K\xf6ln\r\n", "latin1"),
+    Buffer.from(":ann!a@h PRIVMSG ever :last\n"),
+  ]);
+  const connection = await saying(
+    t,
+    [...said].map((byte) => Buffer.from([byte])),
+  );
+  const lines = await Array.fromAsync(connection.lines());
+  assert.deepEqual(
+    lines.map(({ params }) => params[1]),
+    ["Grüße 👋", "Grüße aus Köln", "last"],
+  );
+});
+
+test("a server that never ends its line is left", { timeout: 60_000 }, async (t) => {
+  const connection = await saying(t, Array<Buffer>(9).fill(Buffer.from("ü".repeat(1_024))));
+  await assert.rejects(Array.fromAsync(connection.lines()), /what is not IRC/);
 });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type Socket, isIP } from "node:net";
 import { sentenceOf } from "../../core/fault.ts";
 import type { IrcSettings } from "./index.ts";
-import { type Line, parseLine } from "./lines.ts";
+import { type Line, cutLines, parseLine } from "./lines.ts";
 
 export type Connection = {
   /** One line; a line end inside it would be another command. */
@@ -13,7 +13,7 @@ export type Connection = {
   close(): void;
 };
 
-/** A server that sends this much without ending its line is none. */
+/** A server that sends so many bytes without ending its line is none. */
 const lineMax = 16_384;
 
 export async function connect(settings: IrcSettings, signal: AbortSignal): Promise<Connection> {
@@ -43,12 +43,10 @@ async function opened({ host, port, tls }: IrcSettings, signal: AbortSignal): Pr
 }
 
 async function* linesOf(socket: Socket): AsyncGenerator<Line> {
-  const letters = new TextDecoder();
-  let rest = "";
+  const cut = cutLines();
   for await (const chunk of socket) {
-    const pieces = (rest + letters.decode(chunk as Buffer, { stream: true })).split("\n");
-    rest = pieces.pop() ?? "";
-    if (rest.length > lineMax) throw new Error("The server sends what is not IRC.");
+    const pieces = cut.take(chunk as Buffer);
+    if (cut.held() > lineMax) throw new Error("The server sends what is not IRC.");
     for (const piece of pieces) {
       const line = parseLine(piece);
       if (line !== null) yield line;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { table } from "../../testing/table.ts";
-import { fold, parseLine, roomFor, sayable } from "./lines.ts";
+import { cutLines, fold, parseLine, roomFor, sayable } from "./lines.ts";
 import samples from "./samples/lines.json" with { type: "json" };
 
 table(
@@ -20,6 +20,16 @@ table(
     { name: "ping", raw: samples.ping, gives: ["", "PING", ["irc.example"]] },
     { name: "no words", raw: ":a!b@c JOIN #x", gives: ["a", "JOIN", ["#x"]] },
     { name: "nothing after the colon", raw: ":a!b@c PRIVMSG #x :", gives: ["a", "PRIVMSG", ["#x", ""]] },
+    {
+      name: "ends of lines inside",
+      raw: ":a!b@c PRIVMSG x :1\u20282\u20293\r4\u00855\r",
+      gives: ["a", "PRIVMSG", ["x", "1\u20282\u20293\r4\u00855"]],
+    },
+    {
+      name: "spaces that are none here",
+      raw: "@n=a\u00a0b :c\u3000d!e@f PRIVMSG x :y",
+      gives: ["c\u3000d", "PRIVMSG", ["x", "y"]],
+    },
     { name: "many spaces", raw: ":s  353  e  =  #x  :a b", gives: ["s", "353", ["e", "=", "#x", "a b"]] },
   ],
   ({ raw, gives }) => {
@@ -32,6 +42,59 @@ test("tags are read with their escapes", () => {
   const tags = { time: "2026-11-15T19:00:00.000Z", msgid: "abc;1", account: "alice-acc" };
   assert.deepEqual(parseLine(samples.tagged)?.tags, tags);
   assert.deepEqual(parseLine("@a=x\\sy\\\\z;b;c= PING x")?.tags, { a: "x y\\z", b: "", c: "" });
+});
+
+table(
+  "letters as the line has them",
+  [
+    { name: "plain", bytes: Buffer.from("good morning"), gives: "good morning" },
+    { name: "UTF-8", bytes: Buffer.from("Grüße 👋 \ufffd"), gives: "Grüße 👋 \ufffd" },
+    { name: "Latin-1", bytes: Buffer.from("Gr\xfc\xdfe aus K\xf6ln", "latin1"), gives: "Grüße aus Köln" },
+    { name: "Latin-1, one letter at the end", bytes: Buffer.from("caf\xe9", "latin1"), gives: "café" },
+    { name: "Windows", bytes: Buffer.from("\x93 5 \x80 \x94", "latin1"), gives: "“ 5 € ”" },
+    { name: "UTF-8 that was cut inside a letter", bytes: Buffer.from("早上好").subarray(0, 8), gives: "早上\ufffd" },
+  ],
+  ({ bytes, gives }) => {
+    assert.deepEqual([...cutLines().take(Buffer.concat([bytes, Buffer.from("\r\n")]))], [gives]);
+  },
+);
+
+describe("lines out of what arrives", () => {
+  const said = ["Grüße 👋", "", "caf\xe9", "a\rb", "two ends\r", "\u2028"];
+  const bytes = Buffer.concat(
+    said.map((line) => Buffer.from(`${line}\r\n`, line.includes("\xe9") ? "latin1" : "utf8")),
+  );
+
+  test("are the same wherever it is cut", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 12 }), (cuts) => {
+        const lines = cutLines();
+        const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
+        const all = at.slice(1).flatMap((end, n) => [...lines.take(bytes.subarray(at[n], end))]);
+        assert.deepEqual([all, lines.held()], [said, 0]);
+      }),
+      { numRuns: 500, seed: 5 },
+    );
+  });
+
+  test("what has no end yet is counted in bytes", () => {
+    const lines = cutLines();
+    for (const [chunk, held] of [
+      ["one\nü", 2],
+      ["ü", 4],
+      ["\nx", 1],
+      ["\n", 0],
+    ] as const) {
+      lines.take(Buffer.from(chunk));
+      assert.equal(lines.held(), held);
+    }
+  });
+});
+
+test("a line of nothing but ends is read as fast as any other", () => {
+  const begun = process.cpuUsage();
+  assert.equal(parseLine(`${"\r".repeat(1_000_000)}x`), null);
+  assert.ok(process.cpuUsage(begun).user < 10_000_000, "it took more than ten seconds");
 });
 
 test("what is no line is none", () => {

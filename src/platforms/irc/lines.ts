@@ -1,5 +1,49 @@
 // Lines of IRC: read, with the tags of IRCv3, and written, cut to what a server passes on. Pure.
 
+import { isUtf8 } from "node:buffer";
+
+const lineEnd = 0x0a;
+const carriageReturn = 0x0d;
+
+/** Cuts what arrives into lines. Bytes, not letters: only a whole line tells what its letters are written in. */
+export function cutLines() {
+  let rest: Buffer[] = [];
+  let held = 0;
+  return {
+    /** How many bytes wait for the end of their line. */
+    held: (): number => held,
+    take(chunk: Buffer): readonly string[] {
+      const lines: string[] = [];
+      let begin = 0;
+      for (let end = chunk.indexOf(lineEnd); end >= 0; end = chunk.indexOf(lineEnd, begin)) {
+        const whole = Buffer.concat([...rest, chunk.subarray(begin, end)]);
+        lines.push(lettersOf(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole));
+        rest = [];
+        held = 0;
+        begin = end + 1;
+      }
+      if (begin < chunk.length) rest.push(chunk.subarray(begin));
+      held += chunk.length - begin;
+      return lines;
+    },
+  };
+}
+
+const older = new TextDecoder("windows-1252");
+const broken = "\ufffd";
+
+/**
+ * Nobody says what a line is written in: UTF-8, or else what western clients wrote before it. Servers cut long lines inside
+ * a letter, so it is UTF-8 also when more letters of it are whole than broken.
+ */
+function lettersOf(line: Buffer): string {
+  const text = line.toString();
+  if (isUtf8(line)) return text;
+  const foreign = text.match(/\P{ASCII}/gu) ?? [];
+  const whole = foreign.filter((letter) => letter !== broken).length;
+  return whole > foreign.length - whole ? text : older.decode(line);
+}
+
 export type Line = {
   readonly tags: Readonly<Record<string, string>>;
   /** Who it is from: a nick, or a server. Empty when it says nothing. */
@@ -12,7 +56,9 @@ export type Line = {
 
 /** null: nothing that a server would send. */
 export function parseLine(raw: string): Line | null {
-  const found = /^(?:@(\S+) +)?(?::(\S+) +)?([a-z]+|\d{3})(?: +(.*))?$/i.exec(raw.replace(/[\r\n\0]+$/g, ""));
+  const line = raw.replace(/(?<![\r\n\0])[\r\n\0]+$/, "");
+  // Only the space parts words here; whatever else is white or ends lines elsewhere is a letter like any other.
+  const found = /^(?:@([^ ]+) +)?(?::([^ ]+) +)?([a-z]+|\d{3})(?: +(.*))?$/is.exec(line);
   if (found === null) return null;
   const [, tags = "", mask = "", command = "", rest = ""] = found;
   const at = rest.startsWith(":") ? 0 : rest.indexOf(" :");
