@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message, Update } from "grammy/types";
 import { table } from "../../testing/table.ts";
-import { gather, offsetAfter, partsOf } from "./albums.ts";
+import { cursorAfter, gather, offsetAfter, partsOf, placeAt } from "./albums.ts";
 
 /** "12:a" is an update with id 12, part of album a in chat 1; "13@2" is a plain one in chat 2. */
 function update(words: string): Update {
@@ -74,6 +74,25 @@ table(
     assert.equal(offsetAfter(updates(batch), new Set(done)), offset);
   },
 );
+
+table(
+  "our place in the stream is told and found again",
+  [
+    { name: "all are done", batch: "5 6 7", done: [5, 6, 7], cursor: "8", offset: 8, beyond: [] },
+    { name: "nothing behind the first is done", batch: "5 6 7", done: [], cursor: "5", offset: 5, beyond: [] },
+    { name: "some behind it are", batch: "5 6 7 8", done: [5, 7, 8], cursor: "6;7,8", offset: 6, beyond: [7, 8] },
+    { name: "ids began anew below", batch: "900 3 4", done: [3], cursor: "900;3", offset: 900, beyond: [3] },
+    { name: "what is not in the batch is over", batch: "5 6", done: [2, 6], cursor: "5;6", offset: 5, beyond: [6] },
+  ],
+  ({ batch, done, cursor, offset, beyond }) => {
+    assert.equal(cursorAfter(updates(batch), new Set(done)), cursor);
+    assert.deepEqual(placeAt(cursor), { offset, done: new Set(beyond) });
+  },
+);
+
+test("without a cursor there is no place", () => {
+  assert.deepEqual(placeAt(null), { offset: undefined, done: new Set() });
+});
 
 test("the parts of an album are in the order of its sender", () => {
   assert.deepEqual(

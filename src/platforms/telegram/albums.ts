@@ -59,3 +59,24 @@ export function offsetAfter(batch: readonly Update[], done: ReadonlySet<number>)
   const left = batch.find(({ update_id }) => !done.has(update_id));
   return left?.update_id ?? (batch.at(-1)?.update_id ?? -1) + 1;
 }
+
+/**
+ * Our place in the stream: the offset, and behind it the ids that are stored although something before them is not,
+ * "7;9,10". They come again with it, and an album that is only half among them must not be taken for one that is all new:
+ * it would have the key of the half that is stored. There are never more of them than a batch has.
+ */
+export function cursorAfter(batch: readonly Update[], done: ReadonlySet<number>): string {
+  const ids = batch.map(({ update_id }) => update_id);
+  const left = ids.findIndex((id) => !done.has(id));
+  const beyond = left < 0 ? [] : ids.slice(left).filter((id) => done.has(id));
+  return [offsetAfter(batch, done), ...(beyond.length === 0 ? [] : [beyond.join(",")])].join(";");
+}
+
+export type Place = { readonly offset: number | undefined; readonly done: ReadonlySet<number> };
+
+/** A cursor as it was stored; older ones are an offset alone. */
+export function placeAt(cursor: string | null): Place {
+  if (cursor === null) return { offset: undefined, done: new Set() };
+  const [offset, beyond = ""] = cursor.split(";");
+  return { offset: Number(offset), done: new Set(beyond.split(",").filter(Boolean).map(Number)) };
+}

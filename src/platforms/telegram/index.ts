@@ -14,7 +14,7 @@ import { withFiles } from "./files.ts";
 import { type Parcel, type Press, read, readParts } from "./inbound.ts";
 import { parts } from "./markup.ts";
 import { outbound } from "./outbound.ts";
-import { poll } from "./poll.ts";
+import { type Storing, poll } from "./poll.ts";
 import { webhook } from "./webhook.ts";
 import type { Me } from "./words.ts";
 
@@ -49,9 +49,9 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     const me = await whoAmI(bot, signal);
     if (me === null) return;
     quietly("registering commands", register(bot));
-    const take = (updates: readonly Update[], cursor: (() => string) | null): Promise<void> =>
-      untilAborted(takeUpdates(me, inlet, updates, cursor, signal), signal);
-    if (hook !== null) return hook.listen(inlet, (updates) => take(updates, null), signal);
+    const take = (updates: readonly Update[], storing: Storing, until: AbortSignal): Promise<void> =>
+      untilAborted(takeUpdates(me, inlet, updates, storing, until), until);
+    if (hook !== null) return hook.listen(inlet, (updates) => take(updates, (put) => put(null), signal), signal);
     return poll({ bot, world, inlet, take }, from, signal);
   }
 
@@ -59,20 +59,20 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     me: Me,
     inlet: Inlet,
     updates: readonly Update[],
-    cursor: (() => string) | null,
+    storing: Storing,
     signal: AbortSignal,
   ): Promise<void> {
     const [only] = updates;
     const found =
       updates.length === 1 && only !== undefined ? read(only, account, me) : readParts(partsOf(updates), account, me);
     if (found?.type === "idle") quietly("answering a button", answerPress(bot, found.press, ""));
-    if (found?.type !== "parcel") return cursor === null ? undefined : inlet.moved(cursor());
+    if (found?.type !== "parcel") return storing(async (cursor) => (cursor === null ? undefined : inlet.moved(cursor)));
     const { parcel } = found;
     // Whatever strangers send along is not for our disk.
     const isWanted = parcel.files.length === 0 || (await inlet.hears(parcel.message));
     const message = isWanted ? await withFiles(bot, around, parcel, signal) : parcel.message;
     signal.throwIfAborted();
-    thank(parcel, await inlet.accept(message, cursor?.() ?? null));
+    thank(parcel, await storing((cursor) => inlet.accept(message, cursor)));
   }
 
   /** After it is stored: what the person sees of it. */

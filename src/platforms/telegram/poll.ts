@@ -4,19 +4,23 @@
 import type { Update } from "grammy/types";
 import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Inlet } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
-import { chatOf, gather, offsetAfter } from "./albums.ts";
+import { chatOf, cursorAfter, gather, offsetAfter, placeAt } from "./albums.ts";
 import { type Bot, pollSeconds, theirs, wantedUpdates } from "./api.ts";
 import { type PollFault, judgePoll } from "./faults.ts";
 import { isOurs } from "./webhook.ts";
+
+/** Puts something into the store together with our place in the stream; null where nothing keeps a place. */
+export type Storing = <T>(put: (cursor: string | null) => Promise<T>) => Promise<T>;
 
 export type Polling = {
   readonly bot: Bot;
   readonly world: World;
   readonly inlet: Inlet;
-  /** Stores what belongs together; resolves when it is stored, or when there was nothing in it for us. */
-  readonly take: (updates: readonly Update[], cursor: () => string) => Promise<void>;
+  /** Stores what belongs together, or only our place when there was nothing in it for us; resolves when that is done. */
+  readonly take: (updates: readonly Update[], storing: Storing, signal: AbortSignal) => Promise<void>;
 };
 
 /** How long an album may take to go on, and how long we wait for files before we look for other people's messages. */
@@ -30,11 +34,23 @@ const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
 export async function poll(polling: Polling, from: string | null, signal: AbortSignal): Promise<void> {
+  const place = placeAt(from);
+  const over = new AbortController();
+  const lanes = takeBeside(polling, place.done, AbortSignal.any([signal, over.signal]));
+  try {
+    await follow(polling, lanes, place.offset, signal);
+  } finally {
+    // What is on its way is fetched again by the next connection, which must know whether it was stored by this one.
+    over.abort(new Error("the connection ended"));
+    if (!signal.aborted) await orAborted(lanes.stored(), signal);
+  }
+}
+
+async function follow(polling: Polling, lanes: Lanes, from: number | undefined, signal: AbortSignal): Promise<void> {
   const { world, inlet } = polling;
   const pause = (ms: number): Promise<void> =>
     world.sleep(later(world.now(), Math.round(ms * (1 - world.chance() / 4))), signal);
-  const lanes = takeBeside(polling, signal);
-  let offset = from === null ? undefined : Number(from);
+  let offset = from;
   let open: ReadonlyMap<string, number> = new Map();
   let [broken, unstored, conflictAt, stood] = [0, 0, Number.NEGATIVE_INFINITY, false];
 
@@ -76,23 +92,38 @@ export async function poll(polling: Polling, from: string | null, signal: AbortS
   }
 }
 
+type Lanes = ReturnType<typeof takeBeside>;
+
 /** Each chat in its order, the chats beside each other, so that somebody's large file holds up nobody else. */
-function takeBeside({ take, world }: Polling, signal: AbortSignal) {
+function takeBeside({ take, world }: Polling, before: ReadonlySet<number>, signal: AbortSignal) {
   /** Stored, but not confirmed, because something before them is not. */
-  let done: ReadonlySet<number> = new Set();
+  let done = before;
   let known: readonly Update[] = [];
   let failed = false;
   const queues = new Map<number, (readonly Update[])[]>();
   const idsOf = (updates: readonly Update[]): readonly number[] => updates.map(({ update_id }) => update_id);
-  /** Behind everything that is stored, and before everything that is not. */
-  const cursorWith = (updates: readonly Update[]): string =>
-    String(offsetAfter(known, new Set([...done, ...idsOf(updates)])));
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: of two that are stored at once, neither place would tell of the other one. */
+  function storingOf(updates: readonly Update[]): Storing {
+    return (put) => {
+      const stored = last.then(async () => {
+        signal.throwIfAborted();
+        const now = () => new Set([...done, ...idsOf(updates)]);
+        const result = await put(cursorAfter(known, now()));
+        done = now();
+        return result;
+      });
+      last = Promise.allSettled([stored]);
+      return stored;
+    };
+  }
 
   async function serve(chat: number, queue: (readonly Update[])[]): Promise<void> {
     for (let next = queue[0]; next !== undefined && !signal.aborted; next = queue[0]) {
       const updates = next;
       try {
-        await take(updates, () => cursorWith(updates));
+        await take(updates, storingOf(updates), signal);
       } catch (error) {
         // What waits behind it in the same chat must not be stored before it.
         failed = true;
@@ -101,7 +132,6 @@ function takeBeside({ take, world }: Polling, signal: AbortSignal) {
           world.log("warn", "a message of Telegram could not be stored; it is fetched again", { why });
         break;
       }
-      done = new Set([...done, ...idsOf(updates)]);
       queue.shift();
     }
     queues.delete(chat);
@@ -109,6 +139,8 @@ function takeBeside({ take, world }: Polling, signal: AbortSignal) {
 
   return {
     isBusy: () => queues.size > 0,
+    /** Resolves when nothing is being stored any more. */
+    stored: () => last,
     /** Those that are neither stored nor on their way. */
     unknownOf(batch: readonly Update[]): readonly Update[] {
       const busy = new Set([...queues.values()].flat(2).map(({ update_id }) => update_id));
