@@ -374,6 +374,17 @@ const rules: readonly Rule[] = [
       ["src/x/y.ts", "const lines = response.body.pipeThrough(decoder);"],
     ],
   ),
+  never(
+    "who waits until an abort does it by orAborted, which leaves nothing with the signal",
+    (path) => isProduct(path),
+    "code",
+    /Promise\.race\(\[[^\]]*\baborted\b/g,
+    [
+      ["src/x/y.ts", "await Promise.race([work, aborted(signal)]);"],
+      ["src/x/y.ts", "await Promise.race([\n  take(event),\n  aborted.promise,\n]);"],
+    ],
+    [["src/x/y.ts", "await orAborted(work, signal);"]],
+  ),
   never("no notes to ourselves", () => true, "text", /\b(?:TO[D]O|FIX[M]E|HA[C]K|XX[X])\b/g, [
     ["src/x/y.ts", `// ${"TO"}DO: later`],
     ["README.md", `${"FIX"}ME`],

@@ -4,6 +4,7 @@
 import { Fault } from "../../core/fault.ts";
 import { type Instant, later } from "../../core/ids.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
 import { type Connection, connect } from "./api.ts";
 import { away, broken, notConnected, plainAgain, resultOf } from "./faults.ts";
@@ -12,7 +13,7 @@ import { type Page, type Playback, isOver, noted, replay, turned } from "./histo
 import type { Line } from "./lines.ts";
 import { partsOf } from "./markup.ts";
 import { linesOf, targetOf } from "./outbound.ts";
-import { type Pings, aborted, tokenOf, utter } from "./saying.ts";
+import { type Pings, tokenOf, utter } from "./saying.ts";
 import { type News, type State, advance, begin, isSame, knowsAccounts, regain } from "./session.ts";
 
 export type IrcSettings = {
@@ -218,9 +219,9 @@ async function hand(now: Standing, line: Line, listening: Listening, signal: Abo
   const cursor = now.playback === null ? (line.tags["time"] ?? null) : null;
   for (const begun = world.now(); !signal.aborted; await world.sleep(later(world.now(), storeEveryMs), signal)) {
     try {
-      return void (await Promise.race([inlet.accept(message, cursor), aborted(signal)]));
+      return void (await orAborted(inlet.accept(message, cursor), signal));
     } catch (error) {
-      if (world.now() - begun > storeMs) throw error;
+      if (world.now() - begun > storeMs && !signal.aborted) throw error;
     }
   }
 }

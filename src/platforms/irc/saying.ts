@@ -2,6 +2,7 @@
 // was refused of these lines.
 
 import { createHash } from "node:crypto";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Connection } from "./api.ts";
 import type { Refused } from "./faults.ts";
 
@@ -37,18 +38,14 @@ export async function utter(now: Speaking, { target, lines, token, turn }: Words
     said++;
   }
   if (!ends.aborted) now.connection.write(`PING :${token}`);
-  await Promise.race([answered, aborted(ends)]);
+  const isAnswered = await orAborted(answered, ends).then(
+    () => true,
+    () => false,
+  );
   now.pings.delete(token);
-  return { token, said, refused, isAnswered: !ends.aborted };
+  return { token, said, refused, isAnswered };
 }
 
 export function tokenOf(item: string, id: string): string {
   return createHash("sha256").update(`${item} ${id}`).digest("base64url").slice(0, 20);
-}
-
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
