@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Chat, FakeTelegram } from "../fakes/telegram.ts";
 import { client } from "../process/client.ts";
-import { newHome, patienceMs, run, runGateway, until } from "../process/stage.ts";
+import { atEnd, newHome, patienceMs, run, runGateway, until } from "../process/stage.ts";
 
 const limit = { timeout: 5 * patienceMs };
 
 async function opened(t: TestContext, more: readonly string[] = []) {
   const fake = await FakeTelegram.start();
-  t.after(() => fake.close());
+  atEnd(t, () => fake.close());
   const home = newHome(t);
   const lines = [`token: "${fake.token}"`, `apiRoot: ${fake.url}`, "streaming: false", ...more];
   const config = `agent: { backend: echo }\nplatforms:\n  telegram:\n${lines.map((line) => `    ${line}\n`).join("")}`;

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
 import { type Client, client } from "./client.ts";
-import { environmentOf, newHome, root, run, runGateway, start, until, within } from "./stage.ts";
+import { atEnd, environmentOf, newHome, root, run, runGateway, start, until, within } from "./stage.ts";
 
 type Open = { readonly questions: readonly { readonly id: string }[] };
 
@@ -209,7 +209,7 @@ test("commands that run are listed and ended without a gateway", async (t) => {
   };
   const one = await jobs.start({ ...spec, key: "k1", title: "serve the\n\u202Epage" });
   const other = await jobs.start({ ...spec, key: "k2", title: "make", background: false });
-  t.after(() => jobs.endAll("the test is over"));
+  atEnd(t, () => jobs.endAll("the test is over"));
   const listed = (await type("jobs", "list")).said;
   assert.match(listed, /\d+ min left +background +web\/local\/c1 +serve the\\u\{a\}\\u\{202e\}page/);
   assert.match(listed, /turn waits +web\/local\/c1 +make/);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openSqliteArchive } from "../../src/stores/sqlite/index.ts";
 import { client } from "./client.ts";
-import { environmentOf, isAlive, newHome, root, signal, start, stateOf, until, whenReady } from "./stage.ts";
+import { atEnd, environmentOf, isAlive, newHome, root, signal, start, stateOf, until, whenReady } from "./stage.ts";
 
 /** `script` gives the command a terminal of its own; a quoted word is what its shell understands. */
 async function inTerminal(t: TestContext, home: string, before = "") {
@@ -42,7 +42,7 @@ test("a closed terminal is a stop that nobody announced, and it comes to its end
 test("a gateway that has left its terminal goes on answering when that is closed", async (t) => {
   const home = newHome(t);
   const { pid, gateway, url, token } = await inTerminal(t, home, "exec setsid --wait ");
-  t.after(() => signal(gateway, "SIGKILL"));
+  atEnd(t, () => signal(gateway, "SIGKILL"));
   signal(pid, "SIGKILL");
   await until(
     () => isAlive(pid),
