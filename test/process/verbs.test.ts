@@ -122,16 +122,15 @@ test("a stop with a drain shows the turn it waits for, and lets it finish; it kn
 
 test("a stop tells a program what it waits for as JSON lines, and status tells everybody else", async (t) => {
   const home = newHome(t);
-  const { ask, pid } = await begin(t, home, { env: { EVERTURN_GATEWAY__DRAIN_SECONDS: "4" } });
+  const { ask, pid } = await begin(t, home, { env: { EVERTURN_GATEWAY__DRAIN_SECONDS: "9" } });
   await ask.send("c1", "m1", "count to 50 slowly");
   await underWay(ask, 1);
   const stopping = run(t, home, ["gateway", "stop", "--json"]);
-  const status = await until(
-    () => run(t, home, ["gateway", "status"]),
-    ({ out }) => out.includes("draining"),
-    "status tells that it drains",
+  await until(
+    async () => (await run(t, home, ["gateway", "status"])).out,
+    (told) => /draining[^]*1 turn runs, at most \d s more/.test(told),
+    "status tells that it drains, and what it waits for",
   );
-  assert.match(status.out, /1 turn runs, at most \d s more/);
   const { out, code } = await stopping;
   assert.equal(code, 0);
   const told = lines(out);
@@ -139,10 +138,10 @@ test("a stop tells a program what it waits for as JSON lines, and status tells e
   assert.ok(progress.length > 1);
   for (const one of progress) {
     assert.equal(one["state"], "draining");
-    assert.ok(Number(one["leftMs"]) <= 4_000);
+    assert.ok(Number(one["leftMs"]) <= 9_000);
   }
   assert.deepEqual([told.at(-1)?.["event"], told.at(-1)?.["pid"], told.at(-1)?.["forced"]], ["stopped", pid, false]);
-  assert.ok(Number(told.at(-1)?.["waitedMs"]) >= 4_000, "it was given its time");
+  assert.ok(Number(told.at(-1)?.["waitedMs"]) >= 9_000, "it was given its time");
 });
 
 test("a stop where nothing runs says so, and changes nothing but what is wanted", async (t) => {
