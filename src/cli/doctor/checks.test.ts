@@ -44,6 +44,7 @@ const gateway = {
   safeMode: false,
   answeredMs: 4,
   platforms: [{ name: "web/local", platform: "web", health: standing, probe: null }],
+  dead: 0,
 };
 const now = Date.UTC(2026, 10, 15);
 
@@ -218,6 +219,10 @@ const rows: readonly (readonly [
     "fault",
     /last start failed: port in use/,
   ],
+  ["outbox", "no gateway", quiet, "ok", /not looked at/],
+  ["outbox", "nothing given up", {}, "ok", /nothing was given up/],
+  ["outbox", "one given up", { gateway: { ...gateway, dead: 1 } }, "warning", /^1 message was given up$/],
+  ["outbox", "some given up", { gateway: { ...gateway, dead: 3 } }, "warning", /^3 messages were given up$/],
   ["platforms", "none open", quiet, "ok", /no gateway has them open/],
   ["platforms", "down", linked({ state: "down", why: "no route" }), "warning", /x\/y is down for .*: no route/],
   [

@@ -39,6 +39,7 @@ export const checks: readonly Check[] = [
   { name: "store version", deep: false, judge: judgeVersion },
   { name: "gateway", deep: false, judge: judgeGateway },
   { name: "platforms", deep: false, judge: judgePlatforms },
+  { name: "outbox", deep: false, judge: judgeOutbox },
   { name: "lock", deep: true, judge: judgeLock },
   { name: "markers", deep: true, judge: judgeMarkers },
   { name: "port", deep: false, judge: judgePort },
@@ -167,6 +168,15 @@ function judgeGateway({ gateway, state, isAlive }: Findings): Verdict {
   return warning(
     `it is ${gateway.state}${gateway.reason === null ? "" : `: ${gateway.reason}`}`,
     "`everturn gateway status` shows how it goes on.",
+  );
+}
+
+function judgeOutbox({ gateway }: Findings): Verdict {
+  if (gateway === null) return ok("not looked at, because no gateway runs");
+  if (gateway.dead === 0) return ok("nothing was given up");
+  return warning(
+    gateway.dead === 1 ? "1 message was given up" : `${gateway.dead} messages were given up`,
+    "`everturn outbox list` tells why; `everturn outbox retry <id>` sends one again, `everturn outbox discard <id>` forgets it.",
   );
 }
 

@@ -45,6 +45,8 @@ export type Findings = {
     readonly safeMode: boolean;
     readonly answeredMs: number;
     readonly platforms: readonly PlatformFacts[];
+    /** What it has given up sending. */
+    readonly dead: number;
   } | null;
 };
 

@@ -68,6 +68,7 @@ export async function lookAround(context: Context): Promise<Findings> {
             safeMode: status.safeMode,
             answeredMs,
             platforms: platformFacts(status, probes),
+            dead: status.counts.items.dead,
           },
   };
 }

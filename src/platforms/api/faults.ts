@@ -100,8 +100,9 @@ export function errorOf({ status, message, param, code }: Refusal): ErrorReply {
   return { error: { message, type: typeOf(status), param: param ?? null, code } };
 }
 
-export function refuse(refusal: Refusal): Response {
-  const headers: Record<string, string> = { "content-type": "application/json", "cache-control": "no-store" };
+/** `more`: what else its headers say. */
+export function refuse(refusal: Refusal, more: Readonly<Record<string, string>> = {}): Response {
+  const headers: Record<string, string> = { ...more, "content-type": "application/json", "cache-control": "no-store" };
   if (refusal.retryAfterSeconds !== undefined) headers["retry-after"] = String(refusal.retryAfterSeconds);
   if (refusal.allow !== undefined) headers["allow"] = refusal.allow;
   if (refusal.status === 401) headers["www-authenticate"] = "Bearer";

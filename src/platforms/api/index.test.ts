@@ -148,6 +148,8 @@ test("a stop is told to whoever has nothing yet", async (t) => {
   stop.abort();
   const told = await whole;
   assert.deepEqual([told.status, told.headers.get("retry-after")], [503, "1"]);
+  // What it is to be repeated with, although the caller gave no key.
+  assert.match(told.headers.get("idempotency-key") ?? "", /^auto-/);
   assert.match(await stream.text(), /data: \{"error":\{"message":"The gateway is stopping.*"code":"stopping"\}\}\n\n$/);
   const late = await post(hi);
   assert.equal(late.status, 503);

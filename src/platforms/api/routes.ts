@@ -189,7 +189,7 @@ async function again(parts: Parts, request: Request, url: URL, caller: string, i
   if (had === null) return refuse(invalid("`after` must be the id of an event of this answer, or 0.", "after"));
   const head = { id, created: Math.floor(turn.acceptedAt / 1000), model: "everturn" };
   const isStream = url.searchParams.get("stream") !== "false";
-  const wanted = { head, key: "", includeUsage: true, had };
+  const wanted = { head, key: "", includeUsage: false, had };
   return give(parts, request, isStream, { caller, place: turn.input.from, wanted });
 }
 

@@ -113,7 +113,7 @@ export function judgePoll(error: unknown): PollFault {
 function deniedFault(code: number): Fault {
   return new Fault(
     "denied",
-    `Telegram refused the bot token (${code}). Ask @BotFather for the right one with /mybots → API Token, put it into platforms.telegram.token, and restart the gateway.`,
+    `Telegram refused the bot token (${code}). Ask @BotFather for the right one with /mybots → API Token; it is platforms.telegram.token.`,
   );
 }
 

@@ -81,10 +81,16 @@ export function openHandover({ isSupervised, env, logs, patienceMs, check }: Han
         if (isAwaited()) return;
         if (reply.everturn === "loaded") continue;
         prepared = null;
-        throw new Fault("not-possible", `The next gateway could not be started: ${reply.why}`);
+        throw new Fault(
+          "not-possible",
+          `This gateway goes on, because the next one could not be started: ${reply.why}`,
+        );
       }
       prepared = null;
-      throw new Fault("not-possible", "The next gateway was ready to take over and has died.");
+      throw new Fault(
+        "not-possible",
+        "This gateway goes on, because the next one was ready to take over and has died.",
+      );
     },
     async dismiss() {
       if (prepared === null) return;

@@ -11,13 +11,16 @@ export type Wanted = { readonly head: Head; readonly key: string; readonly inclu
 
 const encoder = new TextEncoder();
 
-/** `Idempotency-Key`: to repeat the request with, also where the caller gave none. */
-function headersOf({ key, head }: Wanted, type: string): Record<string, string> {
+/** What the request is repeated with, also where the caller gave no key and whatever became of it. */
+function namesOf({ key, head }: Wanted): Record<string, string> {
+  return { ...(key === "" ? {} : { "idempotency-key": key }), "x-everturn-completion": head.id };
+}
+
+function headersOf(wanted: Wanted, type: string): Record<string, string> {
   return {
     "content-type": type,
     "cache-control": "no-store",
-    ...(key === "" ? {} : { "idempotency-key": key }),
-    "x-everturn-completion": head.id,
+    ...namesOf(wanted),
     "x-content-type-options": "nosniff",
     // A proxy that collects an answer before it passes it on would make a stream of one piece.
     "x-accel-buffering": "no",
@@ -33,7 +36,7 @@ export async function whole(wanted: Wanted, answer: Answer): Promise<Response> {
     if (step?.type === "ping") return new Response(trickle(answer, bodyOf), { headers });
     answer.leave();
     if (step?.type === "done") return new Response(bodyOf(step), { headers });
-    return refuse(step === null ? gone : step.why);
+    return refuse(step === null ? gone : step.why, namesOf(wanted));
   }
 }
 
