@@ -18,11 +18,12 @@ export const guess = "windows-1252";
 
 /** By its mark, else as UTF-8, else as the guess; null where it is no text in any of them. */
 export function readLetters(bytes: Uint8Array): Lettered | null {
-  const read = readAs(bytes);
+  const read = likelyLetters(bytes);
   return read.text.includes("\0") ? null : read;
 }
 
-function readAs(bytes: Uint8Array): Lettered {
+/** The same, whatever it is. */
+export function likelyLetters(bytes: Uint8Array): Lettered {
   const mark = markOf(bytes) ?? "utf-8";
   const whole = wholly(bytes, mark);
   if (whole !== null) return { text: whole, letters: "certain" };

@@ -4,31 +4,14 @@
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
-import type { Instant } from "../../src/core/ids.ts";
 import { telegram } from "../../src/platforms/telegram/index.ts";
 import type { Blobs } from "../../src/ports/blobs.ts";
 import type { Accept, Platform } from "../../src/ports/platform.ts";
-import type { World } from "../../src/ports/world.ts";
 import { type Kept, kept, live, settle } from "../../src/testing/platform/steps.ts";
-import { at } from "../../src/testing/samples.ts";
 import { FakeTelegram } from "../fakes/telegram.ts";
+import { hurried } from "../hurried.ts";
 
 const patience = { timeout: 60_000 };
-
-/** Waiting takes a moment, and the clock says that it took as long as was asked for. */
-function hurried(): World {
-  let now = at(0);
-  return {
-    now: () => now,
-    async sleep(until) {
-      now = Math.max(now, until) as Instant;
-      await wait(5);
-    },
-    id: () => "id",
-    chance: () => 0,
-    log: () => undefined,
-  };
-}
 
 async function until(holds: () => boolean): Promise<void> {
   for (let n = 0; n < 4_000; n++) {

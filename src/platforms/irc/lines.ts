@@ -1,11 +1,14 @@
 // Lines of IRC: read, with the tags of IRCv3, and written, cut to what a server passes on. Pure.
 
-import { isUtf8 } from "node:buffer";
+import { likelyLetters } from "../../ports/letters.ts";
 
 const lineEnd = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Cuts what arrives into lines. Bytes, not letters: only a whole line tells what its letters are written in. */
+/**
+ * Cuts what arrives into lines. Bytes, not letters: nobody says what a line is written in, and only the whole of it tells.
+ * Servers cut long lines inside a letter, so one that is UTF-8 but for that stays so.
+ */
 export function cutLines() {
   let rest: Buffer[] = [];
   let held = 0;
@@ -17,7 +20,7 @@ export function cutLines() {
       let begin = 0;
       for (let end = chunk.indexOf(lineEnd); end >= 0; end = chunk.indexOf(lineEnd, begin)) {
         const whole = Buffer.concat([...rest, chunk.subarray(begin, end)]);
-        lines.push(lettersOf(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole));
+        lines.push(likelyLetters(whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole).text);
         rest = [];
         held = 0;
         begin = end + 1;
@@ -27,21 +30,6 @@ export function cutLines() {
       return lines;
     },
   };
-}
-
-const older = new TextDecoder("windows-1252");
-const broken = "\ufffd";
-
-/**
- * Nobody says what a line is written in: UTF-8, or else what western clients wrote before it. Servers cut long lines inside
- * a letter, so it is UTF-8 also when more letters of it are whole than broken.
- */
-function lettersOf(line: Buffer): string {
-  const text = line.toString();
-  if (isUtf8(line)) return text;
-  const foreign = text.match(/\P{ASCII}/gu) ?? [];
-  const whole = foreign.filter((letter) => letter !== broken).length;
-  return whole > foreign.length - whole ? text : older.decode(line);
 }
 
 export type Line = {

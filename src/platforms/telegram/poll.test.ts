@@ -4,29 +4,12 @@ import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
 import { FakeTelegram } from "../../../test/fakes/telegram.ts";
+import { hurried } from "../../../test/hurried.ts";
 import { Fault } from "../../core/fault.ts";
-import type { Instant } from "../../core/ids.ts";
 import { type Inbound, textOf } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Inlet } from "../../ports/platform.ts";
-import type { World } from "../../ports/world.ts";
-import { at } from "../../testing/samples.ts";
 import { telegram } from "./index.ts";
-
-/** A world where waiting takes a moment, and the clock says that it took as long as was asked for. */
-function hurried(): World {
-  let now = at(0);
-  return {
-    now: () => now,
-    async sleep(until) {
-      now = Math.max(now, until) as Instant;
-      await wait(5);
-    },
-    id: () => "id",
-    chance: () => 0,
-    log: () => undefined,
-  };
-}
 
 const blobs: Blobs = {
   async put(content, { name, mime }) {
