@@ -439,6 +439,7 @@ describe("answers that are none", () => {
     const context = {
       session: "s" as never,
       address: { platform: "web", account: "a", chat: "c" },
+      requester: { party: "owner", person: "owner" } as const,
       outside: false,
       now: () => 0 as never,
     };

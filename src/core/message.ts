@@ -1,6 +1,7 @@
 // What comes in and what is kept of a conversation. Everything here is plain data and goes to the store as it is.
 
 import type { Instant, SessionId, TurnId } from "./ids.ts";
+import type { Party } from "./requester.ts";
 
 /** Where a conversation is. `account` is one of our own accounts on that platform. */
 export type Address = {
@@ -29,6 +30,8 @@ export type Inbound = {
   readonly key: string;
   readonly from: Address;
   readonly sender: string;
+  /** What the sender may do, as it was when the message was accepted. Set by the intake alone. */
+  readonly party?: Party;
   readonly body: Body;
   readonly sentAt: Instant;
   /** The platform's id of the message itself, where an answer may be anchored. */

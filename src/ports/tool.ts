@@ -1,14 +1,19 @@
 // A tool and the kind of effect it has on the world. The effect is the only hard question about a tool.
 
 import type { Verdict } from "../core/approval.ts";
+import type { Grant } from "../core/grant.ts";
 import type { Instant, SessionId, TurnId } from "../core/ids.ts";
 import type { ToolEffect, ToolResult } from "../core/journal.ts";
 import type { Address } from "../core/message.ts";
+import type { Requester } from "../core/requester.ts";
 
 export type ToolContext = {
   readonly session: SessionId;
   readonly turn: TurnId;
   readonly address: Address;
+  readonly requester: Requester;
+  /** What the approval or the rules of this call have given it. */
+  readonly grant: Grant;
   /** The same for every attempt of one call: the idempotency key of a `keyed` effect. */
   readonly key: string;
   /** Grows with each change of owner; an outside system may refuse a smaller one. */
@@ -22,6 +27,7 @@ export type ToolContext = {
 export type VetContext = {
   readonly session: SessionId;
   readonly address: Address;
+  readonly requester: Requester;
   /** Something in this conversation was written by strangers. */
   readonly outside: boolean;
   readonly now: () => Instant;

@@ -1,8 +1,10 @@
 // Plain rows for tests: each function gives a whole, valid value and takes only what the test is about.
 
+import { noGrant } from "../core/grant.ts";
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
 import type { Address, Inbound, NewMessage } from "../core/message.ts";
 import type { OutboxItem } from "../core/outbox.ts";
+import type { Requester } from "../core/requester.ts";
 import type { Boot } from "../core/recovery.ts";
 import { type Session, newSession } from "../core/session.ts";
 import { type Turn, newTurn } from "../core/turn.ts";
@@ -66,12 +68,16 @@ export function aMessage(key: string, more: Partial<NewMessage> = {}): NewMessag
   return { key, session: sessionId("s1"), turn: null, role: "user", text: `text of ${key}`, at: at(0), ...more };
 }
 
+export const anOwner: Requester = { party: "owner", person: "owner" };
+
 export function aToolContext(key = "t1:0:c1", more: Partial<ToolContext> = {}): ToolContext {
   return {
     session: sessionId("s1"),
     turn: turnId("t1"),
     address: anAddress(),
     key,
+    requester: anOwner,
+    grant: noGrant,
     fence: 1,
     signal: new AbortController().signal,
     now: () => at(0),

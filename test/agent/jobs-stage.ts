@@ -4,12 +4,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { noGrant } from "../../src/core/grant.ts";
 import type { Instant, SessionId, TurnId } from "../../src/core/ids.ts";
 import { jobId } from "../../src/host/jobs/folder.ts";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
 import { type Marked, markedProcesses } from "../../src/host/jobs/marked.ts";
 import type { Jobs } from "../../src/ports/jobs.ts";
 import type { Tool, ToolContext } from "../../src/ports/tool.ts";
+import { anOwner } from "../../src/testing/samples.ts";
 import { terminalTools } from "../../src/tools/terminal/index.ts";
 import type { TerminalOptions } from "../../src/tools/terminal/options.ts";
 import { atEnd } from "../process/stage.ts";
@@ -36,6 +38,8 @@ export function context(key: string, more: Partial<ToolContext> = {}): ToolConte
     turn: "t1" as TurnId,
     address: { platform: "web", account: "main", chat: "c1" },
     key,
+    requester: anOwner,
+    grant: noGrant,
     fence: 1,
     signal: new AbortController().signal,
     now: () => Date.now() as Instant,

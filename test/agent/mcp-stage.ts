@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { noGrant } from "../../src/core/grant.ts";
 import type { ToolResult } from "../../src/core/journal.ts";
 import { openProcesses } from "../../src/host/processes.ts";
 import type { ToolContext, VetContext } from "../../src/ports/tool.ts";
-import { anAddress, at, sessionId, turnId } from "../../src/testing/samples.ts";
+import { anAddress, anOwner, at, sessionId, turnId } from "../../src/testing/samples.ts";
 import { type Mcp, type McpOptions, type McpServer, openMcp } from "../../src/tools/mcp/index.ts";
 import { linesIn } from "../lines.ts";
 
@@ -31,6 +32,8 @@ export function aContext(more: Partial<ToolContext> = {}): ToolContext {
     turn: turnId("t1"),
     address: anAddress("s1"),
     key: "t1:0:c1",
+    requester: anOwner,
+    grant: noGrant,
     fence: 1,
     signal: new AbortController().signal,
     now: () => at(0),
@@ -42,6 +45,7 @@ export function aContext(more: Partial<ToolContext> = {}): ToolContext {
 export const aVet: VetContext = {
   session: sessionId("s1"),
   address: anAddress("s1"),
+  requester: anOwner,
   outside: false,
   now: () => at(0),
 };

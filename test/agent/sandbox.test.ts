@@ -71,8 +71,9 @@ test("what needs more than the sandbox gives is asked for outside of it, and don
   const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
   const elsewhere = mkdtempSync(join(apart, "everturn-elsewhere-"));
   atEnd(t, () => rmSync(elsewhere, { recursive: true, force: true }));
-  const { session, address, now } = context("k");
-  const vet = async (tool: Tool, command: string) => tool.vet?.({ command }, { session, address, now, outside: false });
+  const { session, address, requester, now } = context("k");
+  const vet = async (tool: Tool, command: string) =>
+    tool.vet?.({ command }, { session, address, requester, now, outside: false });
   const command = `echo precious >${elsewhere}/report.txt && echo saved`;
   const asked = await vet(terminal, command);
   assert.ok(asked?.type === "approve", JSON.stringify(asked));
@@ -108,8 +109,9 @@ test("its /tmp is written without a question, and the network is had by asking",
   await until(() => server.listening, Boolean, "it listens");
   const { port } = server.address() as AddressInfo;
   const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
-  const { session, address, now } = context("k");
-  const vet = async (tool: Tool, command: string) => tool.vet?.({ command }, { session, address, now, outside: false });
+  const { session, address, requester, now } = context("k");
+  const vet = async (tool: Tool, command: string) =>
+    tool.vet?.({ command }, { session, address, requester, now, outside: false });
 
   const own = `everturn-free-${process.pid}`;
   const write = `echo x > /tmp/${own} && echo y >> $TMPDIR/${own}`;

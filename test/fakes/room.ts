@@ -58,7 +58,8 @@ export function aRoom(t: TestContext, more: Partial<Room> = {}): TestRoom {
 }
 
 export function aVet(more: Partial<VetContext> = {}): VetContext {
-  return { session: sessionId("s1"), address: anAddress(), outside: false, now: () => at(0), ...more };
+  const requester = { party: "owner", person: "owner" } as const;
+  return { session: sessionId("s1"), address: anAddress(), requester, outside: false, now: () => at(0), ...more };
 }
 
 /** Does it as a user without rights, where this one has all of them. */

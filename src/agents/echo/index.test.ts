@@ -5,10 +5,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { noGrant } from "../../core/grant.ts";
 import type { Instant, SessionId, TurnId } from "../../core/ids.ts";
 import type { Entry, ToolResult } from "../../core/journal.ts";
 import type { FileRef } from "../../core/message.ts";
 import type { AgentJob, Step } from "../../ports/agent.ts";
+import { anOwner } from "../../testing/samples.ts";
 import { echo } from "./index.ts";
 
 const address = { platform: "web", account: "local", chat: "c" };
@@ -69,6 +71,8 @@ test("files are sent back as a wish of a tool", async (t) => {
     turn: "t" as TurnId,
     address,
     key: "k1",
+    requester: anOwner,
+    grant: noGrant,
     fence: 1,
     signal: goOn,
     now: () => 1 as Instant,
@@ -94,7 +98,7 @@ test("a letter is posted only with its user's word; the same letter is bound the
   const [call] = step.calls;
   const tool = agent.tools.find((one) => one.name === call?.tool) ?? assert.fail("no such tool");
   assert.equal(tool.effect, "once");
-  const vetting = { session: "s" as SessionId, address, outside: false, now: () => 1 as Instant };
+  const vetting = { session: "s" as SessionId, address, requester: anOwner, outside: false, now: () => 1 as Instant };
   const vet = (input: unknown) => tool.vet?.(input, vetting) ?? assert.fail("it is not vetted");
   const verdict = await vet(call?.input);
   assert.equal(verdict.type, "approve");
@@ -107,6 +111,8 @@ test("a letter is posted only with its user's word; the same letter is bound the
     ...vetting,
     turn: "t" as TurnId,
     key: "k1",
+    requester: anOwner,
+    grant: noGrant,
     fence: 1,
     signal: goOn,
     tell: () => undefined,

@@ -89,9 +89,9 @@ test("a piece of output ends where the next one can begin", async () => {
 
 test("only an end is asked for, and only where every change is", async () => {
   const { jobs } = quietJob(0);
-  const { session, address, now } = aToolContext();
+  const { session, address, requester, now } = aToolContext();
   const vetted = async (approvals: Policy, input: unknown, of = address) =>
-    processTool({ jobs, approvals }).vet?.(input, { session, address: of, outside: true, now });
+    processTool({ jobs, approvals }).vet?.(input, { session, address: of, requester, outside: true, now });
   for (const action of ["list", "read", "wait"])
     assert.deepEqual(await vetted("always", { action, id: "j1" }), { type: "run" }, action);
   for (const policy of ["dangerous", "never"] as const)

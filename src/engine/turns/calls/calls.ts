@@ -5,6 +5,7 @@ import { approvalText, choicesFor, readDecision, subjectOffered } from "../../..
 import { questionId } from "../../../core/asked/late.ts";
 import type { Verdict } from "../../../core/approval.ts";
 import type { Change } from "../../../core/change.ts";
+import { type Grant, noGrant } from "../../../core/grant.ts";
 import { later } from "../../../core/ids.ts";
 import {
   type CallAsked,
@@ -31,7 +32,7 @@ import { callKey, runCall } from "./tools.ts";
 import { vet, vetByRules } from "./vetting.ts";
 import { wishesOf } from "./wishes.ts";
 
-type Taken = { readonly call: ToolCall; readonly mode: CallMode };
+type Taken = { readonly call: ToolCall; readonly mode: CallMode; readonly grant?: Grant };
 type Done = { readonly call: ToolCall; readonly result: ToolResult };
 type AnsweredCall = NextAction & { type: "answered-call" };
 
@@ -71,6 +72,13 @@ export function calls(work: Work): Calls {
     if (effect === "pure") return [];
     begunHere.add(call.call);
     return [{ type: "tool-begun", call: call.call, effect }];
+  }
+
+  /** Of a call that was judged together with its step. */
+  function granted(call: ToolCall): Grant {
+    const known = judged?.call === call.call && judged.verdict.type === "run" ? judged.verdict.grant : undefined;
+    judged = null;
+    return known ?? noGrant;
   }
 
   const keyOf = (call: ToolCall): string => callKey(running.turn.id, journal, call);
@@ -114,8 +122,9 @@ export function calls(work: Work): Calls {
     let notDone: ToolCall | null = null;
     for (const { call } of taken) inHand.set(call.call, null);
     const made = await Promise.all(
-      taken.map(async ({ call, mode }): Promise<Done[]> => {
-        const result = await runCall(parts, running, call, mode, keyOf(call), (text) => shown.tell(call, text));
+      taken.map(async ({ call, mode, grant = granted(call) }): Promise<Done[]> => {
+        const tell = (text: string) => shown.tell(call, text);
+        const result = await runCall(parts, running, call, mode, keyOf(call), tell, grant);
         shown.ended(call, typeof result === "string" ? null : result);
         if (result === "not-done") {
           inHand.delete(call.call);
@@ -141,7 +150,7 @@ export function calls(work: Work): Calls {
     const asked = askedAbout(journal, call.call);
     const verdict = await vetByRules(parts, running, call, journal);
     if (verdict === "aborted") return true;
-    if (verdict.type === "run" || isAsShown(verdict, asked)) return run([{ call, mode: "again" }]);
+    if (verdict.type === "run" || isAsShown(verdict, asked)) return run([{ call, mode: "again", ...grantOf(verdict) }]);
     return hold(call, verdict, asked !== undefined);
   }
 
@@ -188,7 +197,10 @@ export function calls(work: Work): Calls {
     const { subject, question: id } = asked;
     const by = answer.by ?? "somebody";
     const rule = { id, tool: call.tool, subject: subject ?? "", by, at: parts.world.now() };
-    return begin([{ call, mode: "first" }], always && subject !== null ? [{ put: "rule", rule }] : []);
+    return begin(
+      [{ call, mode: "first", ...grantOf(verdict) }],
+      always && subject !== null ? [{ put: "rule", rule }] : [],
+    );
   }
 
   return {
@@ -199,9 +211,8 @@ export function calls(work: Work): Calls {
       if (first === undefined || effectOf(first.tool) === "pure") return [];
       const verdict = await vetByRules(parts, running, first, journal);
       if (verdict === "aborted") return [];
-      if (verdict.type === "run") return intent(first);
       judged = { call: first.call, verdict };
-      return [];
+      return verdict.type === "run" ? intent(first) : [];
     },
     async make(taken) {
       const [first] = taken;
@@ -210,7 +221,10 @@ export function calls(work: Work): Calls {
       const verdicts = await Promise.all(taken.map(({ call }) => verdictOn(call)));
       const held = verdicts.findIndex((verdict) => verdict === "aborted" || verdict.type !== "run");
       const verdict = verdicts[0];
-      if (held !== 0 || verdict === undefined) return begin(held === -1 ? taken : taken.slice(0, held));
+      if (held !== 0 || verdict === undefined) {
+        const free = held === -1 ? taken : taken.slice(0, held);
+        return begin(free.map((one, i) => ({ ...one, ...grantOf(verdicts[i]) })));
+      }
       return verdict === "aborted" || verdict.type === "run" ? true : hold(first.call, verdict, false);
     },
     async answered(next) {
@@ -245,6 +259,12 @@ export function calls(work: Work): Calls {
       };
     },
   };
+}
+
+/** What the call gets, where its verdict says so. */
+function grantOf(verdict: Verdict | "aborted" | undefined): { readonly grant?: Grant } {
+  if (verdict === undefined || verdict === "aborted" || !("grant" in verdict)) return {};
+  return verdict.grant === undefined ? {} : { grant: verdict.grant };
 }
 
 /** What would be done now is what its user was last shown. */

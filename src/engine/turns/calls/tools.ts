@@ -2,10 +2,12 @@
 // its declared effect; here it is only done. A tool that never answers is honest about it: its outcome is unknown.
 
 import { sentenceOf } from "../../../core/fault.ts";
+import { type Grant, noGrant } from "../../../core/grant.ts";
 import { hideDeep } from "../../../core/hide.ts";
 import { type TurnId, later } from "../../../core/ids.ts";
 import { type CallMode, type Entry, type ToolCall, type ToolResult, lastStep } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
+import { requesterOf } from "../../../core/requester.ts";
 import type { Tool, ToolContext } from "../../../ports/tool.ts";
 import { childOf, over } from "../../abort.ts";
 import { type Parts, toolNamed } from "../../parts.ts";
@@ -25,12 +27,13 @@ export async function runCall(
   mode: CallMode,
   key: string,
   tell: (progress: string) => void,
+  grant: Grant,
 ): Promise<Outcome> {
   const tool = toolNamed(parts.agent, call.tool);
   if (tool === null) return { type: "failed", why: `there is no tool named ${call.tool}` };
   const stop = running.abort.signal;
   const own = childOf(stop);
-  const context = contextOf(parts, running, key, own.signal, tell);
+  const context = contextOf(parts, running, key, own.signal, tell, grant);
   const limit = async (): Promise<ToolResult | "aborted"> => {
     const ms = tool.timeoutMs ?? limits.toolMs;
     await parts.world.sleep(later(parts.world.now(), ms), own.signal);
@@ -57,11 +60,14 @@ export function contextOf(
   key: string,
   signal: AbortSignal,
   tell: (progress: string) => void,
+  grant: Grant = noGrant,
 ): ToolContext {
   return {
     session: session.id,
     turn: turn.id,
     address: session.address,
+    requester: requesterOf(turn.input),
+    grant,
     key,
     fence: session.fence,
     signal,

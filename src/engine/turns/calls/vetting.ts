@@ -6,6 +6,7 @@ import { sentenceOf } from "../../../core/fault.ts";
 import { later } from "../../../core/ids.ts";
 import { type Entry, type ToolCall, isFromOutside } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
+import { requesterOf } from "../../../core/requester.ts";
 import type { Tool } from "../../../ports/tool.ts";
 import { childOf, over } from "../../abort.ts";
 import { type Parts, toolNamed } from "../../parts.ts";
@@ -41,7 +42,12 @@ export async function vetByRules(
   const verdict = await vet(parts, running, call, journal);
   if (verdict === "aborted" || verdict.type !== "approve" || verdict.subject === null) return verdict;
   const rule = await parts.store.rule(call.tool, verdict.subject);
-  return rule === null ? verdict : { type: "run" };
+  return rule === null ? verdict : allowedRun(verdict);
+}
+
+/** The call as its verdict describes it, with leave to make it. */
+export function allowedRun({ grant }: Verdict & { readonly type: "run" | "approve" }): Verdict & { type: "run" } {
+  return grant === undefined ? { type: "run" } : { type: "run", grant };
 }
 
 async function judged(
@@ -53,7 +59,13 @@ async function judged(
 ): Promise<Verdict> {
   // Earlier turns of the conversation are part of what its agent reads.
   const outside = session.outside || turn.input.outside === true || isFromOutside(journal);
-  const context = { session: session.id, address: session.address, outside, now: () => parts.world.now() };
+  const context = {
+    session: session.id,
+    address: session.address,
+    requester: requesterOf(turn.input),
+    outside,
+    now: () => parts.world.now(),
+  };
   try {
     const verdict = await tool.vet?.(call.input, context);
     return verdict !== undefined && isProper(verdict) ? verdict : refused("the judgement was not complete");
