@@ -6,7 +6,7 @@ import { mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promis
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
-import { digest } from "./room.ts";
+import { digest } from "../digest.ts";
 
 export type Note = {
   /** The file itself, without a link on the way. */

@@ -1,0 +1,5 @@
+import { createHash } from "node:crypto";
+
+export function digest(of: unknown): string {
+  return createHash("sha256").update(JSON.stringify(of)).digest("hex");
+}

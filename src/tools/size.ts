@@ -1,0 +1,4 @@
+export function sizeText(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} bytes`;
+  return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}
