@@ -67,7 +67,8 @@ export function fileChanges(
     check,
     async run(context, request, body) {
       const isWalled = (await workers.state()).type === "on";
-      const path = typedPath(request.path, await workers.workspaceOf(context.requester), userHome, isWalled);
+      const { folder } = await workers.foldersOf(context.requester);
+      const path = typedPath(request.path, folder, userHome, isWalled);
       return inTurn(path, async () => {
         const once = (): Promise<ToolResult> => attempt(context, path, request, body);
         try {

@@ -6,6 +6,8 @@
 export type FileScope = {
   /** Where relative paths begin; without links. */
   readonly workspace: string;
+  /** Files of this person that lie among those of the gateway, to be read. */
+  readonly readable: readonly string[];
   /** Can be written beside the workspace and the worker's own HOME and /tmp. */
   readonly writable: readonly string[];
   /** Files and folders of the gateway itself. */

@@ -81,6 +81,8 @@ export type PathPosition = "inside" | "system" | "outside" | "gateway" | "protec
 
 export type PathPlaces = {
   readonly workspace: string;
+  /** Files of the person's conversations, which can only be read. */
+  readonly files: string;
   readonly closed: readonly string[];
   readonly isWalled: boolean;
 };
@@ -93,8 +95,9 @@ const kept =
 
 /** `path` is absolute, or begins with `~` inside a sandbox, where that is the person's own. */
 export function positionOf(path: string, access: PathGrant["access"], places: PathPlaces): PathPosition {
-  const { workspace, closed, isWalled } = places;
+  const { workspace, files, closed, isWalled } = places;
   if (path.startsWith("~")) return "inside";
+  if (access === "read" && isBelow(files, path)) return "inside";
   // A workspace around the gateway's folder does not open it.
   const own = closed.find((one) => isBelow(lower(one), lower(path)));
   if (own !== undefined && !(isBelow(own, workspace) && isBelow(workspace, path))) return "gateway";
@@ -139,10 +142,10 @@ export async function vetFile(options: FileToolOptions, call: FileToolCall, cont
   const state = await workers.state();
   refuseWithoutWall(state, requester);
   const isWalled = state.type === "on";
-  const workspace = await workers.workspaceOf(requester);
+  const { folder: workspace, files } = await workers.foldersOf(requester);
   const path = typedPath(call.path, workspace, userHome, isWalled);
   const { access, does, why, always } = wordings[call.tool];
-  const found = positionOf(path, access, { workspace, closed, isWalled });
+  const found = positionOf(path, access, { workspace, files, closed, isWalled });
   if (found === "gateway") return refuse(`${path} belongs to the gateway itself`);
   if (found === "protected") return refuse(`${path} belongs to the operating system`);
   const isSeen = found === "outside" && isWalled && access === "read" && (await isVisible(options, path, context));

@@ -3,20 +3,21 @@
 // opened.
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { lstat, realpath } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../../core/fault.ts";
 import { type Grant, type PathGrant, noGrant } from "../../core/grant.ts";
 import type { Requester } from "../../core/requester.ts";
 import type { Sandbox, SandboxState, SandboxView } from "../../ports/sandbox.ts";
+import type { Workspace } from "../../ports/workspaces.ts";
 import { type Delay, type FileWorker, WorkerLost, openFileWorker } from "./process.ts";
 import type { FileReplyFrame, FileRequest, FileScope } from "./protocol.ts";
 
 export type FileWorkersOptions = {
   readonly sandbox: Sandbox;
-  /** The folder that the person works in. */
-  readonly workspaceFor: (requester: Requester) => Promise<string> | string;
+  /** The folders that the person works in. */
+  readonly workspaceFor: (requester: Requester) => Promise<PersonFolders>;
   /** Files and folders of the gateway itself. */
   readonly closed: readonly string[];
   /** Starts a program in a group of its own. */
@@ -28,6 +29,8 @@ export type FileWorkersOptions = {
   /** The program; by default the worker that belongs to this version. */
   readonly program?: string;
 };
+
+export type PersonFolders = Pick<Workspace, "person" | "folder" | "files">;
 
 export type WorkerLimits = { readonly workers: number; readonly idleMs: number; readonly replyMs: number };
 
@@ -43,7 +46,7 @@ export interface FileWorkers {
   ask(caller: FileCaller, request: FileRequest, signal?: AbortSignal): Promise<FileReplyFrame>;
   /** The SHA-256 of a file as the person's commands see it; null when they see no such file. */
   digestFile(requester: Requester, path: string): Promise<string | null>;
-  workspaceOf(requester: Requester): Promise<string>;
+  foldersOf(requester: Requester): Promise<PersonFolders>;
   state(): Promise<SandboxState>;
   readonly count: number;
   close(): void;
@@ -124,7 +127,8 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
   }
 
   async function warmOne(requester: Requester): Promise<Held> {
-    const key = JSON.stringify([requester.person, await workspaceOf(requester)]);
+    const folders = await options.workspaceFor(requester);
+    const key = JSON.stringify([folders.person, folders.folder]);
     const known = warm.get(key);
     if (known !== undefined) return join(known);
     const slot = await takeSlot(key);
@@ -142,10 +146,6 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
   async function oneShot(caller: FileCaller): Promise<Held> {
     const slot = await takeSlot(null);
     return { slot, ready: start(slot, caller) };
-  }
-
-  async function workspaceOf(requester: Requester): Promise<string> {
-    return realpath(await options.workspaceFor(requester));
   }
 
   async function use<T>(caller: FileCaller, work: (worker: FileWorker) => Promise<T>): Promise<T> {
@@ -174,7 +174,7 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
   return {
     use,
     ask,
-    workspaceOf,
+    foldersOf: options.workspaceFor,
     state: () => options.sandbox.state(),
     get count() {
       return slots.size;
@@ -230,23 +230,24 @@ type Launched = { readonly child: ChildProcess; readonly scope: FileScope };
 
 async function launch(options: FileWorkersOptions, { requester, grant }: FileCaller): Promise<Launched> {
   const { sandbox, closed } = options;
-  const workspace = await realpath(await options.workspaceFor(requester));
+  const { person, folder: workspace, files } = await options.workspaceFor(requester);
   const state = await sandbox.state();
   const command = [process.execPath, options.program ?? workerProgram()] as const;
   const paths = grant.paths.map(({ path }) => path);
+  const reach = { workspace, readable: [files], closed };
   if (state.type !== "on") {
     const [program, ...words] = command;
     const child = options.spawn(program, words, { env: options.environment, cwd: workspace });
-    return { child, scope: { workspace, writable: [], closed, only: paths, isWalled: false } };
+    return { child, scope: { ...reach, writable: [], only: paths, isWalled: false } };
   }
   const folders = await Promise.all(grant.paths.map(boundFolder));
   const view: SandboxView = {
-    person: requester.person,
+    person,
     workspace,
     cwd: workspace,
     grant: { ...noGrant, paths: folders },
     home: folders.length === 0 ? "person" : "empty",
-    programs: programFolders(command[1]),
+    programs: [...programFolders(command[1]), files],
     env: {},
   };
   const { program, words, env } = await sandbox.wrap(command, view);
@@ -254,7 +255,7 @@ async function launch(options: FileWorkersOptions, { requester, grant }: FileCal
   const only = paths.length === 0 ? null : paths;
   return {
     child: options.spawn(program, words, { env }),
-    scope: { workspace, writable, closed, only, isWalled: true },
+    scope: { ...reach, writable, only, isWalled: true },
   };
 }
 

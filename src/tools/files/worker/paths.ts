@@ -36,8 +36,8 @@ export function checkReach(scope: FileScope, real: string, shown: string): void 
   if (!isAllowed(scope, real)) throw leadsOutside(shown, real);
 }
 
-function isAllowed({ only, workspace }: FileScope, real: string): boolean {
-  return only === null || [workspace, ...only].some((one) => isBelow(one, real));
+function isAllowed({ only, workspace, readable }: FileScope, real: string): boolean {
+  return only === null || [workspace, ...readable, ...only].some((one) => isBelow(one, real));
 }
 
 /** A folder on the way to an allowed file may be opened, too. */
@@ -46,8 +46,12 @@ function checkFolder(scope: FileScope, real: string): void {
   if (!isOnTheWay || isClosed(scope, real)) checkReach(scope, real, shownPath(scope, real));
 }
 
-export function isClosed({ closed, workspace }: FileScope, real: string): boolean {
-  return closed.some((one) => isBelow(one, real) && !(isBelow(one, workspace) && isBelow(workspace, real)));
+/** A folder that the person may use opens itself and what is in it, not what is around it. */
+export function isClosed({ closed, workspace, readable }: FileScope, real: string): boolean {
+  const open = [workspace, ...readable];
+  return closed.some(
+    (one) => isBelow(one, real) && !open.some((folder) => isBelow(one, folder) && isBelow(folder, real)),
+  );
 }
 
 function leadsOutside(shown: string, real: string): Fault {
@@ -59,7 +63,7 @@ function leadsOutside(shown: string, real: string): Fault {
 
 /** Inside a sandbox much can be made that does not last, such as a folder beside the workspace. */
 export function checkWritable(scope: FileScope, real: string, shown: string): void {
-  checkReach(scope, real, shown);
+  checkReach({ ...scope, readable: [] }, real, shown);
   if (!scope.isWalled) return;
   const places = [scope.workspace, homedir(), "/tmp", ...scope.writable];
   if (!places.some((folder) => isBelow(folder, real))) throw leadsOutside(shown, real);
