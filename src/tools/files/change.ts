@@ -1,11 +1,12 @@
 // A change of a file, from the gateway's side: the worker says what it is about to do, the gateway notes it on its own disk,
 // and only then it is done. After a death of either, the note and the file tell what became of it.
 
+import { Fault } from "../../core/fault.ts";
+import { noGrant } from "../../core/grant.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import type { ToolContext } from "../../ports/tool.ts";
-import { digest } from "../digest.ts";
 import { failed, ok } from "../define.ts";
-import { Fault } from "../../core/fault.ts";
+import { digest } from "../digest.ts";
 import { type Note, noteSweeper, putNote, readNote, whatBecame } from "./notes.ts";
 import { type FileWorker, WorkerLost } from "./process.ts";
 import type { FileRequest } from "./protocol.ts";
@@ -44,11 +45,12 @@ export function fileChanges(
         const became = earlier === null ? null : resultOf(earlier, plan.before);
         if (became !== null) return became;
         await sweep();
-        await drive(putNote(notes, context.key, { path, before: plan.before, after: plan.after, says: plan.says }));
+        const { before, after, says } = plan;
+        await drive(putNote(notes, context.key, { path, granted: context.grant.paths, before, after, says }));
         const { reply: end } = await call.next();
         if (end.type === "failed") return failed(end.why);
         if (end.type !== "changed") throw misplaced(worker);
-        return ok(plan.says);
+        return ok(says);
       } finally {
         call.drop();
       }
@@ -58,7 +60,9 @@ export function fileChanges(
   async function check(context: ToolContext): Promise<ToolResult | null> {
     const note = await readNote(notes, context.key);
     if (note === null) return null;
-    const { reply } = await workers.ask(context, { op: "digest", path: note.path, draft: draftOf(context.key) });
+    const { requester, key } = context;
+    const caller = { requester, grant: { ...noGrant, paths: note.granted ?? [] } };
+    const { reply } = await workers.ask(caller, { op: "digest", path: note.path, draft: draftOf(key) });
     if (reply.type === "digest") return resultOf(note, reply.digest);
     throw new Fault("busy", reply.type === "failed" ? reply.why : "The file worker gave no digest.");
   }

@@ -60,7 +60,8 @@ export type FileReply =
   | { readonly type: "planned"; readonly before: string | null; readonly after: string; readonly says: string }
   | { readonly type: "changed" }
   | { readonly type: "digest"; readonly digest: string | null }
-  | { readonly type: "seen"; readonly isThere: boolean }
+  /** `own`: in the HOME or the /tmp of the sandbox. */
+  | { readonly type: "seen"; readonly isThere: boolean; readonly own: "home" | "tmp" | null }
   | { readonly type: "failed"; readonly why: string };
 
 export type FileReplyFrame = { readonly reply: FileReply; readonly body: Uint8Array };

@@ -14,7 +14,7 @@ const replySchema = v.variant("type", [
   v.strictObject({ id, type: v.literal("planned"), before: v.nullable(digest), after: digest, says: sentence }),
   v.strictObject({ id, type: v.literal("changed") }),
   v.strictObject({ id, type: v.literal("digest"), digest: v.nullable(digest) }),
-  v.strictObject({ id, type: v.literal("seen"), isThere: v.boolean() }),
+  v.strictObject({ id, type: v.literal("seen"), isThere: v.boolean(), own: v.nullable(v.picklist(["home", "tmp"])) }),
   v.strictObject({ id, type: v.literal("failed"), why: sentence }),
 ]);
 

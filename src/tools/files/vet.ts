@@ -1,10 +1,9 @@
 // Whether a file call runs as it is, asks, or is refused. A path is judged by its text alone: no link is followed here, and
 // what the path really leads to is decided by the wall that the worker runs behind.
 
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Verdict } from "../../core/approval.ts";
-import type { Grant, PathGrant } from "../../core/grant.ts";
-import { noGrant } from "../../core/grant.ts";
+import { type Grant, type PathGrant, noGrant } from "../../core/grant.ts";
 import type { SandboxState } from "../../ports/sandbox.ts";
 import type { VetContext } from "../../ports/tool.ts";
 import type { Policy } from "../danger/index.ts";
@@ -76,8 +75,8 @@ const wordings: Readonly<Record<FileToolName, Wording>> = {
   },
 };
 
-/** Where a path leads, by its text: into the person's own folders, to the system, elsewhere, or where no tool goes. */
-export type PathPosition = "inside" | "system" | "outside" | "gateway" | "protected";
+/** Where a path leads, by its text: to what the person's tools see anyway, elsewhere, or where no tool goes. */
+export type PathPosition = "inside" | "outside" | "gateway" | "protected";
 
 export type PathPlaces = {
   readonly workspace: string;
@@ -102,9 +101,8 @@ export function positionOf(path: string, access: PathGrant["access"], places: Pa
   const own = closed.find((one) => isBelow(lower(one), lower(path)));
   if (own !== undefined && !(isBelow(own, workspace) && isBelow(workspace, path))) return "gateway";
   if (isBelow(workspace, path)) return "inside";
-  if (isWalled && isBelow("/tmp", path)) return "inside";
   if (access === "write") return kept.test(path) ? "protected" : "outside";
-  return isWalled && system.test(path) ? "system" : "outside";
+  return isWalled && system.test(path) ? "inside" : "outside";
 }
 
 /** Some disks do not tell capitals apart, so neither does this. */
@@ -148,23 +146,33 @@ export async function vetFile(options: FileToolOptions, call: FileToolCall, cont
   const found = positionOf(path, access, { workspace, files, closed, isWalled });
   if (found === "gateway") return refuse(`${path} belongs to the gateway itself`);
   if (found === "protected") return refuse(`${path} belongs to the operating system`);
-  const isSeen = found === "outside" && isWalled && access === "read" && (await isVisible(options, path, context));
-  const position = isSeen ? "system" : found;
+  const isSeen = found === "outside" && isWalled && (await isVisible(options, path, access, context));
+  const position = isSeen ? "inside" : found;
   const canCheckOpened = process.platform === "linux";
   const reason = reasonToAsk({ position, access, policy, state: state.type, canCheckOpened });
   if (reason === null) return { type: "run" };
   const grant: Grant = position === "outside" ? { ...noGrant, paths: [{ path, access }] } : noGrant;
-  const what = call.text === undefined ? does(path) : `${does(path)}\n${call.text}`;
+  const shown = isBelow(workspace, path) ? relative(workspace, path) || "the workspace" : path;
+  const what = call.text === undefined ? does(shown) : `${does(shown)}\n${call.text}`;
   const bound = digest([call.tool, path, call.input, grant]);
-  return { type: "approve", why: `${why(path)}, ${reason}`, what, bound, grant, subject: always(path) };
+  return { type: "approve", why: `${why(shown)}, ${reason}`, what, bound, grant, subject: always(path) };
 }
 
 function refuse(why: string): Verdict {
   return { type: "refuse", why: `Refused: ${why}, and no approval opens it to tools.` };
 }
 
-/** Some files of the system are seen inside the sandbox as well. */
-async function isVisible({ workers }: FileToolOptions, path: string, { requester }: VetContext): Promise<boolean> {
+/**
+ * Some files of the system are seen inside the sandbox as well, and it has a HOME and a /tmp of its own. What is looked for
+ * in /tmp and is not there may be meant to be in the machine's.
+ */
+async function isVisible(
+  { workers }: FileToolOptions,
+  path: string,
+  access: PathGrant["access"],
+  { requester }: VetContext,
+): Promise<boolean> {
   const { reply } = await workers.ask({ requester, grant: noGrant }, { op: "look", path });
-  return reply.type === "seen" && reply.isThere;
+  if (reply.type !== "seen") return false;
+  return access === "write" ? reply.own !== null : reply.isThere || reply.own === "home";
 }

@@ -4,7 +4,7 @@
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { lstat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../../core/fault.ts";
 import { type Grant, type PathGrant, noGrant } from "../../core/grant.ts";
@@ -17,7 +17,7 @@ import type { FileReplyFrame, FileRequest, FileScope } from "./protocol.ts";
 export type FileWorkersOptions = {
   readonly sandbox: Sandbox;
   /** The folders that the person works in. */
-  readonly workspaceFor: (requester: Requester) => Promise<PersonFolders>;
+  readonly workspaceFor: (requester: Requester) => Promise<PersonWorkspace>;
   /** Files and folders of the gateway itself. */
   readonly closed: readonly string[];
   /** Starts a program in a group of its own. */
@@ -30,7 +30,7 @@ export type FileWorkersOptions = {
   readonly program?: string;
 };
 
-export type PersonFolders = Pick<Workspace, "person" | "folder" | "files">;
+export type PersonWorkspace = Pick<Workspace, "person" | "folder" | "files">;
 
 export type WorkerLimits = { readonly workers: number; readonly idleMs: number; readonly replyMs: number };
 
@@ -46,7 +46,7 @@ export interface FileWorkers {
   ask(caller: FileCaller, request: FileRequest, signal?: AbortSignal): Promise<FileReplyFrame>;
   /** The SHA-256 of a file as the person's commands see it; null when they see no such file. */
   digestFile(requester: Requester, path: string): Promise<string | null>;
-  foldersOf(requester: Requester): Promise<PersonFolders>;
+  foldersOf(requester: Requester): Promise<PersonWorkspace>;
   state(): Promise<SandboxState>;
   readonly count: number;
   close(): void;
@@ -120,7 +120,7 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
     }
   }
 
-  function join(held: Held): Held {
+  function joined(held: Held): Held {
     held.slot.users++;
     held.slot.cancelIdle();
     return held;
@@ -130,13 +130,13 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
     const folders = await options.workspaceFor(requester);
     const key = JSON.stringify([folders.person, folders.folder]);
     const known = warm.get(key);
-    if (known !== undefined) return join(known);
+    if (known !== undefined) return joined(known);
     const slot = await takeSlot(key);
     // Another call of the same person may have started one while this one waited.
     const started = warm.get(key);
     if (started !== undefined) {
       free(slot);
-      return join(started);
+      return joined(started);
     }
     const held = { slot, ready: start(slot, { requester, grant: noGrant }) };
     warm.set(key, held);
@@ -232,26 +232,27 @@ async function launch(options: FileWorkersOptions, { requester, grant }: FileCal
   const { sandbox, closed } = options;
   const { person, folder: workspace, files } = await options.workspaceFor(requester);
   const state = await sandbox.state();
-  const command = [process.execPath, options.program ?? workerProgram()] as const;
   const paths = grant.paths.map(({ path }) => path);
   const reach = { workspace, readable: [files], closed };
   if (state.type !== "on") {
-    const [program, ...words] = command;
-    const child = options.spawn(program, words, { env: options.environment, cwd: workspace });
+    const words = [options.program ?? ownProgram()];
+    const child = options.spawn(process.execPath, words, { env: options.environment, cwd: workspace });
     return { child, scope: { ...reach, writable: [], only: paths, isWalled: false } };
   }
-  const folders = await Promise.all(grant.paths.map(boundFolder));
+  const bound = await Promise.all(grant.paths.map(bindable));
   const view: SandboxView = {
     person,
     workspace,
     cwd: workspace,
-    grant: { ...noGrant, paths: folders },
-    home: folders.length === 0 ? "person" : "empty",
-    programs: [...programFolders(command[1]), files],
+    grant: { ...noGrant, paths: bound },
+    home: bound.length === 0 ? "person" : "empty",
+    files,
     env: {},
   };
+  const { node, folder } = sandbox.runtime;
+  const command = [node, options.program ?? join(folder, programInPackage())] as const;
   const { program, words, env } = await sandbox.wrap(command, view);
-  const writable = folders.filter(({ access }) => access === "write").map(({ path }) => path);
+  const writable = bound.filter(({ access }) => access === "write").map(({ path }) => path);
   const only = paths.length === 0 ? null : paths;
   return {
     child: options.spawn(program, words, { env }),
@@ -259,35 +260,32 @@ async function launch(options: FileWorkersOptions, { requester, grant }: FileCal
   };
 }
 
-/** The folder around a granted path that exists. A folder is bound, not the file: a link in it then leads nowhere else. */
-async function boundFolder({ path, access }: PathGrant): Promise<PathGrant> {
-  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    if (await isFolder(at)) return { path: at, access };
-  }
-  // What lies in the root itself is bound alone: the root would be everything.
-  if (dirname(dirname(path)) === dirname(path) && (await isFolder(path))) return { path, access };
-  throw new Fault("not-possible", `${path} lies in the root folder, which is not opened for a file tool.`);
+/** As the sandbox can bind it: a file to be made is reached through the nearest folder that exists. */
+async function bindable(one: PathGrant): Promise<PathGrant> {
+  if (await isThere(one.path)) return one;
+  if (one.access === "read") throw new Fault("not-found", `${one.path} does not exist.`);
+  let folder = dirname(one.path);
+  while (!(await isThere(folder))) folder = dirname(folder);
+  return { ...one, path: folder };
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isThere(path: string): Promise<boolean> {
   try {
-    const found = await lstat(path);
-    return found.isDirectory() || found.isSymbolicLink();
+    await lstat(path);
+    return true;
   } catch (error) {
     if (error instanceof Error && "code" in error) return false;
     throw error;
   }
 }
 
+const isSource = import.meta.url.endsWith(".ts");
+
 /** From the sources it is a file below; in the bundle it is an entry of its own beside the others. */
-function workerProgram(): string {
-  const here = import.meta.url;
-  return fileURLToPath(new URL(here.endsWith(".ts") ? "./worker/main.ts" : "./file-worker.js", here));
+function ownProgram(): string {
+  return fileURLToPath(new URL(isSource ? "./worker/main.ts" : "./file-worker.js", import.meta.url));
 }
 
-/** What the program needs to be seen of itself: its folder, or all sources, and the manifest that makes them modules. */
-function programFolders(program: string): readonly string[] {
-  const folder = dirname(program);
-  const root = program.endsWith(".ts") ? fileURLToPath(new URL("../../..", import.meta.url)) : dirname(folder);
-  return [process.execPath, program.endsWith(".ts") ? `${root}src` : folder, `${root.replace(/\/$/, "")}/package.json`];
+function programInPackage(): string {
+  return isSource ? "src/tools/files/worker/main.ts" : "dist/file-worker.js";
 }

@@ -31,9 +31,13 @@ export function isBelow(folder: string, path: string): boolean {
 /** Throws where the file at this real path is not to be touched. */
 export function checkReach(scope: FileScope, real: string, shown: string): void {
   if (isClosed(scope, real)) {
-    throw new Fault("not-possible", `${shown} belongs to the gateway itself and is closed to tools.`);
+    throw new Fault("not-possible", closedSentence(shown));
   }
   if (!isAllowed(scope, real)) throw leadsOutside(shown, real);
+}
+
+function closedSentence(shown: string): string {
+  return `${shown} belongs to the gateway itself and is closed to tools.`;
 }
 
 function isAllowed({ only, workspace, readable }: FileScope, real: string): boolean {
@@ -65,8 +69,14 @@ function leadsOutside(shown: string, real: string): Fault {
 export function checkWritable(scope: FileScope, real: string, shown: string): void {
   checkReach({ ...scope, readable: [] }, real, shown);
   if (!scope.isWalled) return;
-  const places = [scope.workspace, homedir(), "/tmp", ...scope.writable];
-  if (!places.some((folder) => isBelow(folder, real))) throw leadsOutside(shown, real);
+  const places = [scope.workspace, ...scope.writable];
+  if (ownFolder(real) === null && !places.some((folder) => isBelow(folder, real))) throw leadsOutside(shown, real);
+}
+
+/** Folders that the sandbox itself brings along. */
+export function ownFolder(path: string): "home" | "tmp" | null {
+  if (isBelow(homedir(), path)) return "home";
+  return isBelow("/tmp", path) || isBelow("/var/tmp", path) ? "tmp" : null;
 }
 
 /** Where the opened file really is. */
@@ -133,8 +143,10 @@ export async function missingSentence(scope: FileScope, path: string): Promise<s
     const hint = " ~ is a home folder inside the sandbox; for a file of the user give its absolute path.";
     return `${shown} does not exist.${isHome ? hint : ""}`;
   }
+  if (isClosed(scope, link.to)) return closedSentence(shown);
+  const from = shownPath(scope, link.from);
   const where = scope.isWalled ? "not found inside the sandbox" : "not found";
-  return `${shown}: ${shownPath(scope, link.from)} is a link to ${link.to}, ${where}. Ask for ${link.to} itself.`;
+  return `${from === shown ? "" : `${shown}: `}${from} is a link to ${link.to}, ${where}. Ask for ${link.to} itself.`;
 }
 
 async function brokenLink(path: string): Promise<{ readonly from: string; readonly to: string } | null> {

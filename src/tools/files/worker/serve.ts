@@ -17,7 +17,7 @@ import {
 } from "../protocol.ts";
 import { type Drive, digestNow, editContent, toTheEnd, writeContent } from "./change.ts";
 import { openExisting, piecesOf } from "./content.ts";
-import { absolutePath, isThere } from "./paths.ts";
+import { absolutePath, isThere, ownFolder } from "./paths.ts";
 import { readLines } from "./read.ts";
 import { searchFiles } from "./search/search.ts";
 
@@ -109,8 +109,10 @@ async function* perform(
       return yield* withoutBodies(editContent(scope, request, drive));
     case "digest":
       return bare({ type: "digest", digest: await digestNow(scope, request.path, request.draft) });
-    case "look":
-      return bare({ type: "seen", isThere: await isThere(absolutePath(scope, request.path), "file") });
+    case "look": {
+      const path = absolutePath(scope, request.path);
+      return bare({ type: "seen", isThere: await isThere(path, "file"), own: ownFolder(path) });
+    }
   }
 }
 
