@@ -15,7 +15,7 @@ export type Requester = {
 };
 
 /** Who made a reminder, as it is stored with it. */
-export type Maker = Requester & { readonly sender: string; readonly group?: Group };
+export type Maker = { readonly party: Party; readonly sender: string; readonly group?: Group };
 
 /** Owner and admins share one workspace. */
 export const ownerPerson = "owner";
@@ -37,21 +37,14 @@ export function partyOf({ party, from }: Pick<Inbound, "party" | "from">): Party
 
 /**
  * Somebody with fewer rights who joins a running turn takes them from the rest of it, because the agent reads their words.
- * The journal alone says who joined, so a turn that goes on after a crash has the same rights.
+ * The journal alone says who joined, so a turn that goes on after a crash has the same rights. In a group everybody sees
+ * what the tools find, so the group has a workspace of its own, whoever writes. A private chat is one person, also when a
+ * reminder speaks in it.
  */
 export function requesterOf(input: Inbound, journal: readonly Entry[]): Requester {
   const joined = journal.flatMap((entry) => (entry.type === "joined" ? [partyOf(entry.message)] : []));
   const party = lowestParty([partyOf(input), ...joined]);
-  return { party, person: personOf(input, party) };
-}
-
-/** In a group everybody sees what the tools find, so the group has a workspace of its own, whoever writes. */
-function personOf({ from, sender, group, body, maker }: Inbound, party: Party): string {
-  const { platform, account, chat } = from;
-  // Whoever joined with fewer rights does not get into the owner's workspace.
-  if (maker !== undefined && (maker.person !== ownerPerson || party !== "person")) return maker.person;
-  if (group !== undefined) return formatAddress({ platform, account, chat });
-  if (party !== "person") return ownerPerson;
-  // A reminder of an earlier version names nobody; it belongs to its chat.
-  return formatAddress({ platform, account, chat: body.kind === "timer" ? chat : sender });
+  const { platform, account, chat } = input.from;
+  const isOwn = input.group === undefined && party !== "person";
+  return { party, person: isOwn ? ownerPerson : formatAddress({ platform, account, chat }) };
 }

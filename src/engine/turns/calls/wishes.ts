@@ -28,7 +28,7 @@ export function wishesOf(
 function makerOf(input: Inbound, journal: readonly Entry[]): Maker {
   const { sender = input.sender } = input.maker ?? {};
   return {
-    ...requesterOf(input, journal),
+    party: requesterOf(input, journal).party,
     sender,
     ...(input.group === undefined ? {} : { group: input.group }),
   };
