@@ -59,7 +59,7 @@ export function veilPlatform(platform: Platform, hide: Hide): Platform {
     // Before it is cut: half a secret in each of two parts would be found by nobody.
     parts: (text) => platform.parts(hide(text)),
     listen: (inlet, from, signal) => platform.listen(inlet, from, signal),
-    send: async (item, signal) => veilResult(await platform.send(veilItem(item, hide), signal), hide),
+    send: async (item, signal, confirm) => veilResult(await platform.send(veilItem(item, hide), signal, confirm), hide),
     draft: (to, text) => platform.draft(to, text === null ? null : hide(text)),
     drafts: drafts === undefined ? undefined : veilDrafts(drafts, hide),
     typing: typing === undefined ? undefined : (to, hints) => platform.typing?.(to, hints),
