@@ -91,9 +91,11 @@ export interface Platform {
   /** Shows that an answer is on its way; called again every few seconds while it is. Failing is fine and silent. */
   typing?(to: Address, hints: Hints): void;
   /**
-   * Asks the far side whether all is well, without any visible effect: a sentence, or a Fault that says what is wrong. After
-   * a send without an answer it decides when sending goes on.
+   * Asks the side that takes sends for something harmless. After a send without an answer it decides when sending goes on;
+   * without it, sends are repeated with growing pauses. Rejects where there is no proper answer; a Fault `denied` is one.
    */
+  ping?(signal: AbortSignal): Promise<void>;
+  /** Asks the far side whether all is well, for whoever looks closely: a sentence, or a Fault that says what is wrong. */
   probe?(signal: AbortSignal): Promise<string>;
 }
 

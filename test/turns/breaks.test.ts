@@ -27,8 +27,8 @@ type Network = {
   fails: SendResult | "never";
   /** For what is sent while connections work; null accepts it. */
   answer: (item: OutboxItem) => SendResult | null;
-  /** Everything that was tried, as "send" or "probe" with its time. */
-  readonly tried: { readonly what: "send" | "probe"; readonly at: number }[];
+  /** Everything that was tried, as "send" or "ping" with its time. */
+  readonly tried: { readonly what: "send" | "ping"; readonly at: number }[];
 };
 
 async function scene(t: TestContext, more: { keyedSend?: boolean; hold?: true } = {}) {
@@ -49,10 +49,9 @@ async function scene(t: TestContext, more: { keyedSend?: boolean; hold?: true } 
         on.servers.get("chat")?.sent.push(item);
         return { type: "accepted", remoteId: `r-${item.id}` };
       },
-      async probe(): Promise<string> {
-        net.tried.push({ what: "probe", at: on.now() });
+      async ping(): Promise<void> {
+        net.tried.push({ what: "ping", at: on.now() });
         if (!net.isUp) throw new Fault("not-possible", "no route to the server");
-        return "fine";
       },
     },
   };

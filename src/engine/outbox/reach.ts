@@ -35,7 +35,7 @@ export function reach(parts: Parts, gate: Pick<Gate, "reaches">, closing: AbortS
     const found = accounts.get(key);
     if (found !== undefined) return found;
     const platform = platformOf(parts, { platform: name, account });
-    if (platform?.probe === undefined) return null;
+    if (platform?.ping === undefined) return null;
     const made: Account = { platform, probing: null, waiting: null };
     accounts.set(key, made);
     return made;
@@ -53,7 +53,7 @@ export function reach(parts: Parts, gate: Pick<Gate, "reaches">, closing: AbortS
       .sleep(later(world.now(), limits.probeMs), own.signal)
       .then(() => `it did not answer within ${limits.probeMs / 1_000} s`);
     try {
-      return await Promise.race([platform.probe?.(own.signal).then(() => null) ?? null, silence]);
+      return await Promise.race([platform.ping?.(own.signal).then(() => null) ?? null, silence]);
     } catch (error) {
       // A refusal is an answer: the connection is fine, and sends get the refusal themselves.
       return error instanceof Fault && error.code === "denied" ? null : hide(sentenceOf(error));
