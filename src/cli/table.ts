@@ -10,6 +10,7 @@ const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
 const pair = () => import("./people/pair.ts");
 const jobs = () => import("./agent/jobs.ts");
+const workspaces = () => import("./agent/workspaces.ts");
 
 export const commands: readonly Command[] = [
   ...gatewayCommands,
@@ -202,6 +203,20 @@ export const commands: readonly Command[] = [
     load: async () => (await jobs()).kill,
   },
   {
+    words: ["workspaces", "list"],
+    takes: [],
+    summary: "where the tools of each person work, how much lies there, and whether it holds text from outside",
+    options: json,
+    load: async () => (await workspaces()).list,
+  },
+  {
+    words: ["workspaces", "unmark"],
+    takes: ["workspace"],
+    summary: "trust what lies in a workspace again; the beginning or end of its id is enough",
+    options: json,
+    load: async () => (await workspaces()).unmark,
+  },
+  {
     words: ["usage"],
     takes: [],
     summary: "tokens and money by day and model; what has no price says so",
@@ -293,5 +308,6 @@ export const usual: Readonly<Record<string, string>> = {
   approvals: "list",
   pair: "list",
   jobs: "list",
+  workspaces: "list",
   config: "show",
 };

@@ -18,10 +18,13 @@ export const ownerPerson = "owner";
 
 const ownPlatforms: ReadonlySet<string> = new Set(["web", "terminal"]);
 
-/** In a group everybody sees what the tools find, so the group has a workspace of its own, whoever writes. */
+/**
+ * In a group everybody sees what the tools find, so the group has a workspace of its own, whoever writes. A private chat
+ * is one person, also when a reminder speaks in it.
+ */
 export function requesterOf(input: Inbound): Requester {
   const { platform, account, chat } = input.from;
   const party = input.party ?? (ownPlatforms.has(platform) ? "owner" : "person");
-  if (input.group !== undefined) return { party, person: formatAddress({ platform, account, chat }) };
-  return { party, person: party === "person" ? formatAddress({ platform, account, chat: input.sender }) : ownerPerson };
+  const isOwn = input.group === undefined && party !== "person";
+  return { party, person: isOwn ? ownerPerson : formatAddress({ platform, account, chat }) };
 }
