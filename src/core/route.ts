@@ -14,6 +14,7 @@ export const commands = {
   approve: "allow what I asked for; /approve always also allows the same from then on",
   deny: "do not allow it; what you write behind it is told to me",
   retry: "answer your last message again",
+  resend: "send again what may not have arrived",
   undo: "take the last exchange out of my memory",
   model: "which model answers here; /model with a name chooses another",
   restart: "restart the gateway; what is unfinished goes on afterwards (admins)",

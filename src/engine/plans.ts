@@ -134,6 +134,8 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
         if (typeof last === "string") return made.said(lane, inbound, only(last));
         return made.message(lane, saidAgain(last, inbound), last.undone);
       }
+      case "resend":
+        return planResend(lane, inbound);
       case "restart":
         return planRestart(lane, inbound);
       case "pair":
@@ -141,6 +143,17 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
       default:
         return null;
     }
+  }
+
+  /** What is held here goes out again, before the answer to this command. */
+  async function planResend(lane: Lane, inbound: Inbound): Promise<Plan> {
+    const { resendAt } = await import("./outbox/held.ts");
+    const { items, changes } = await resendAt(parts, inbound.from, world.now());
+    if (items.length === 0) return made.said(lane, inbound, only("There is nothing to send again."));
+    const stored = () => {
+      for (const { session, to } of items) outlet.poke(session, to);
+    };
+    return made.said(lane, inbound, { text: "I am sending it again.", changes, stored });
   }
 
   /** Whoever is let in by it hears of it in the same commit. */

@@ -65,6 +65,9 @@ async function obeyKnown(
       return chooseModel(parts, lane, rest);
     case "undo":
       return undo(parts, lane);
+    case "resend":
+      // Answered where it is planned, because it moves items.
+      return only("There is nothing to send again.");
     case "retry":
       // Where there is something to answer again, it has become a turn.
       return only("There is nothing to answer again.");
