@@ -35,6 +35,7 @@ export const commandRoles = {
   deny: "person",
   retry: "person",
   undo: "person",
+  resend: "person",
   model: "person",
   restart: "admin",
   sethome: "admin",
