@@ -146,6 +146,14 @@ export const commands: readonly Command[] = [
     options: json,
     load: async () => (await approvals()).deny,
   },
+  // Before the shorter name, which would take it for a word behind it.
+  {
+    words: ["approvals", "rules", "general"],
+    takes: ["rule"],
+    summary: "let a rule hold in every conversation, not only in its own",
+    options: json,
+    load: async () => (await approvals()).general,
+  },
   {
     words: ["approvals", "rules"],
     takes: [],

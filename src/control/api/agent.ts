@@ -38,6 +38,10 @@ export function addAgent(app: Hono, { gateway, store, archive, now }: ApiParts):
     await gateway.revoke(c.req.param("id"));
     return c.json({ done: true } satisfies DoneReply);
   });
+  app.post("/rules/:id/general", async (c) => {
+    await gateway.generalize(c.req.param("id"));
+    return c.json({ done: true } satisfies DoneReply);
+  });
   app.get("/usage", async (c) => {
     const session = c.req.query("session");
     if (session !== undefined && (await store.session(session as SessionId)) === null)
