@@ -1,3 +1,5 @@
+// The digest of a value that is plain data. Pure.
+
 import { createHash } from "node:crypto";
 
 export function digest(of: unknown): string {

@@ -38,10 +38,10 @@ export function fileChanges(
       const call = worker.call({ ...request, draft: draftOf(context.key) } as FileRequest, body);
       try {
         const { reply: plan } = await call.next();
-        if (plan.type === "failed") return failed(plan.why);
+        // An earlier attempt may have ended after it was last looked at, so that this one finds its result.
+        if (plan.type === "failed") return (await check(context)) ?? failed(plan.why);
         if (plan.type !== "planned") throw misplaced(worker);
         const earlier = await readNote(notes, context.key);
-        // An earlier attempt may have happened after it was last looked at.
         const became = earlier === null ? null : resultOf(earlier, plan.before);
         if (became !== null) return became;
         await sweep();

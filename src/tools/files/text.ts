@@ -1,3 +1,5 @@
+// The result of a file call that is answered by a text.
+
 import type { ToolResult } from "../../core/journal.ts";
 import { failed, ok } from "../define.ts";
 import type { FileReplyFrame } from "./protocol.ts";

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { Fault } from "../../core/fault.ts";
 import { type Grant, type PathGrant, noGrant } from "../../core/grant.ts";
 import type { Requester } from "../../core/requester.ts";
+import { orAborted } from "../../core/running/aborted.ts";
 import type { Sandbox, SandboxState, SandboxView } from "../../ports/sandbox.ts";
 import type { Workspace } from "../../ports/workspaces.ts";
 import { type Delay, type FileWorker, WorkerLost, openFileWorker } from "./process.ts";
@@ -185,7 +186,7 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
     },
     close() {
       isClosed = true;
-      for (const slot of [...slots]) end(slot, "the gateway stops");
+      for (const slot of slots) end(slot, "the gateway stops");
       for (const wake of queue.splice(0)) wake();
     },
   };
@@ -195,16 +196,16 @@ function stopping(): Fault {
   return new Fault("stopping", "The gateway is stopping.");
 }
 
-async function firstReply(worker: FileWorker, request: FileRequest, signal?: AbortSignal): Promise<FileReplyFrame> {
+async function firstReply(
+  worker: FileWorker,
+  request: FileRequest,
+  signal: AbortSignal | undefined,
+): Promise<FileReplyFrame> {
   signal?.throwIfAborted();
   const call = worker.call(request);
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal?.reason as Error);
-  signal?.addEventListener("abort", abort, { once: true });
   try {
-    return await Promise.race([call.next(), aborted.promise]);
+    return await (signal === undefined ? call.next() : orAborted(call.next(), signal));
   } finally {
-    signal?.removeEventListener("abort", abort);
     call.drop();
   }
 }

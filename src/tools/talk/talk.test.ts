@@ -150,6 +150,7 @@ describe("send_file", () => {
   test("not what may not be read", async (t) => {
     const room = aRoom(t);
     chmodSync(room.put("f", "x"), 0o000);
+    chmodSync(room.files, 0o777);
     assert.match(
       JSON.stringify(await asNobody(() => tool(room).run({ path: "f" }, aToolContext()))),
       /may not be used/,
