@@ -152,4 +152,13 @@ END;
     version: 6,
     sql: "ALTER TABLE messages ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;",
   },
+  {
+    version: 8,
+    sql: `
+CREATE TABLE devices(
+  id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, created_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE access_links(digest TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+`,
+  },
 ];
