@@ -11,6 +11,7 @@ const approvals = () => import("./agent/approvals.ts");
 const pair = () => import("./people/pair.ts");
 const devices = () => import("./commands/devices.ts");
 const jobs = () => import("./agent/jobs.ts");
+const workspaces = () => import("./agent/workspaces.ts");
 
 export const commands: readonly Command[] = [
   ...gatewayCommands,
@@ -146,6 +147,14 @@ export const commands: readonly Command[] = [
     options: json,
     load: async () => (await approvals()).deny,
   },
+  // Before the shorter name, which would take it for a word behind it.
+  {
+    words: ["approvals", "rules", "general"],
+    takes: ["rule"],
+    summary: "let a rule hold in every conversation, not only in its own",
+    options: json,
+    load: async () => (await approvals()).general,
+  },
   {
     words: ["approvals", "rules"],
     takes: [],
@@ -222,6 +231,20 @@ export const commands: readonly Command[] = [
     summary: "end one with everything it started; the beginning or end of its id is enough",
     options: json,
     load: async () => (await jobs()).kill,
+  },
+  {
+    words: ["workspaces", "list"],
+    takes: [],
+    summary: "where the tools of each person work, how much lies there, and whether it holds text from outside",
+    options: json,
+    load: async () => (await workspaces()).list,
+  },
+  {
+    words: ["workspaces", "unmark"],
+    takes: ["workspace"],
+    summary: "trust what lies in a workspace again; the beginning or end of its id is enough",
+    options: json,
+    load: async () => (await workspaces()).unmark,
   },
   {
     words: ["usage"],
@@ -316,5 +339,6 @@ export const usual: Readonly<Record<string, string>> = {
   pair: "list",
   devices: "list",
   jobs: "list",
+  workspaces: "list",
   config: "show",
 };

@@ -145,6 +145,7 @@ export function recordingGateway(): FakeGateway {
       return paired;
     },
     revoke: (id) => note("revoke", id),
+    generalize: (id) => note("generalize", id),
     reset: (id) => note("reset", id),
     resend: (id) => note("resend", id),
     discard: () => Promise.reject(new Fault("not-possible", "It was delivered already.")),
@@ -233,7 +234,7 @@ export const archive: Archive = {
   ],
   pairings: async () => [pairing, { ...pairing, id: "p2", expiresAt: at(2) }, { ...pairing, id: "p3", denied: true }],
   pairedPeople: async () => [paired],
-  rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5) }],
+  rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5), scope: "everywhere" }],
   devices: async () => [],
   links: async () => [],
   usage: async ({ since = "" }) => used.filter((one) => one.day >= since),

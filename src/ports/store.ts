@@ -73,8 +73,8 @@ export interface Store {
   pairingsAt(platform: string, account: string): Promise<readonly Pairing[]>;
   /** What was decided about somebody who was let in. */
   paired(platform: string, account: string, sender: string): Promise<Paired | null>;
-  /** The rule that allows a call, by tool and subject. */
-  rule(tool: string, subject: string): Promise<Rule | null>;
+  /** The rule in effect that allows a call in a conversation, by tool, subject and the key of the conversation. */
+  rule(tool: string, subject: string, conversation: string): Promise<Rule | null>;
   /** What stands for the earlier part of a conversation. */
   summaryOf(session: SessionId): Promise<Summary | null>;
   /** The newest, oldest first. */

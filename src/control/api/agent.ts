@@ -62,6 +62,14 @@ export const agentRoutes: readonly ApiRoute[] = [
     },
   },
   {
+    ...order,
+    path: "/api/rules/:id/general",
+    async handle({ params }, { gateway }) {
+      await gateway.generalize(params["id"] ?? "");
+      return json({ done: true } satisfies DoneReply);
+    },
+  },
+  {
     ...read,
     path: "/api/usage",
     async handle({ query }, { store, archive, now }) {

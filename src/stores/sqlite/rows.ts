@@ -9,6 +9,7 @@ import type { Memory } from "../../core/memory.ts";
 import type { Address, FileRef, Message, Question } from "../../core/message.ts";
 import type { ItemState, OutboxItem } from "../../core/outbox.ts";
 import type { Boot, BootStory, StopFacts } from "../../core/recovery.ts";
+import type { Maker } from "../../core/requester.ts";
 import { readResume } from "../../core/resume.ts";
 import type { Session } from "../../core/session.ts";
 import type { Timer } from "../../core/timer.ts";
@@ -89,6 +90,7 @@ export function toTimer(raw: Raw): Timer {
     turn: raw["turn"] as TurnId | null,
     dueAt: raw["due_at"] as Instant,
     text: raw["text"] as string,
+    ...(raw["maker"] === null ? {} : { maker: parse<Maker>(raw["maker"]) }),
   };
 }
 
@@ -112,6 +114,8 @@ export function toRule(raw: Raw): Rule {
     subject: raw["subject"] as string,
     by: raw["by"] as string,
     at: raw["at"] as Instant,
+    scope: raw["scope"] as string,
+    ...(raw["held"] === 1 ? { held: true } : {}),
   };
 }
 

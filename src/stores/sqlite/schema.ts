@@ -153,6 +153,19 @@ END;
     sql: "ALTER TABLE messages ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;",
   },
   {
+    version: 7,
+    // Before, a rule held for everybody, whoever had said "always". Only those of the owner stay in effect.
+    sql: `
+ALTER TABLE timers ADD COLUMN maker TEXT;
+ALTER TABLE rules ADD COLUMN scope TEXT NOT NULL DEFAULT 'everywhere';
+ALTER TABLE rules ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+UPDATE rules SET held = 1 WHERE by NOT LIKE '% at web/%' AND by NOT LIKE '% at terminal/%'
+  AND (by NOT LIKE 'operator at %' OR by LIKE 'operator at api/%');
+DROP INDEX rules_subject;
+CREATE UNIQUE INDEX rules_scope ON rules(tool, subject, scope);
+`,
+  },
+  {
     version: 8,
     sql: `
 CREATE TABLE devices(

@@ -49,7 +49,7 @@ const table = {
     "one",
   ],
   item: ["UPDATE items SET state = ?, boot = ?, version = ?, now = ? WHERE id = ? AND version = ?", "one"],
-  timer: ["INSERT INTO timers(id, session, turn, due_at, text) VALUES (?, ?, ?, ?, ?)", "one"],
+  timer: ["INSERT INTO timers(id, session, turn, due_at, text, maker) VALUES (?, ?, ?, ?, ?, ?)", "one"],
   dropTimer: ["DELETE FROM timers WHERE id = ?", "anything"],
   strikes: [
     "INSERT INTO strikes(key, strikes) VALUES (?, ?) ON CONFLICT DO UPDATE SET strikes = excluded.strikes",
@@ -63,7 +63,10 @@ const table = {
   stop: ["UPDATE boots SET stop = ? WHERE id = ?", "one"],
   ready: ["UPDATE boots SET ready_at = ? WHERE id = ?", "one"],
   story: ["UPDATE boots SET story = json_patch(story, ?) WHERE id = ?", "one"],
-  rule: ["INSERT INTO rules(id, tool, subject, by, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", "anything"],
+  rule: [
+    "INSERT INTO rules(id, tool, subject, by, at, scope, held) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    "anything",
+  ],
   dropRule: ["DELETE FROM rules WHERE id = ?", "one"],
   memory: ["INSERT INTO memories(id, scope, at, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", "anything"],
   dropMemory: ["DELETE FROM memories WHERE id = ? AND scope = ?", "anything"],
@@ -154,8 +157,8 @@ export function toRow(change: Change): Row {
     case "item":
       return itemRow(change.item);
     case "timer": {
-      const { id, session, turn, dueAt, text } = change.timer;
-      return [numbers.timer, id, session, turn, dueAt, text];
+      const { id, session, turn, dueAt, text, maker } = change.timer;
+      return [numbers.timer, id, session, turn, dueAt, text, orNull(maker)];
     }
     case "strikes":
       return [numbers.strikes, change.key, change.strikes];
@@ -237,8 +240,8 @@ function agentRow(
 ): Row {
   switch (change.put) {
     case "rule": {
-      const { id, tool, subject, by, at } = change.rule;
-      return [numbers.rule, id, tool, subject, by, at];
+      const { id, tool, subject, by, at, scope, held } = change.rule;
+      return [numbers.rule, id, tool, subject, by, at, scope, held === true ? 1 : 0];
     }
     case "memory": {
       const { id, scope, at, text } = change.memory;
