@@ -9,6 +9,7 @@ const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
 const pair = () => import("./people/pair.ts");
+const devices = () => import("./commands/devices.ts");
 const jobs = () => import("./agent/jobs.ts");
 const workspaces = () => import("./agent/workspaces.ts");
 
@@ -197,6 +198,27 @@ export const commands: readonly Command[] = [
     load: async () => (await pair()).revoke,
   },
   {
+    words: ["link"],
+    takes: [],
+    summary: "print a link that lets one browser in, once, within 10 minutes",
+    options: { ...json, print: { type: "boolean", summary: "also where the output is not a terminal" } },
+    load: async () => (await import("./commands/link.ts")).link,
+  },
+  {
+    words: ["devices", "list"],
+    takes: [],
+    summary: "browsers that are signed in to the page",
+    options: json,
+    load: async () => (await devices()).list,
+  },
+  {
+    words: ["devices", "revoke"],
+    takes: ["[device]"],
+    summary: "sign a browser out; what it has open ends at once",
+    options: { ...json, all: { type: "boolean", summary: "all of them" } },
+    load: async () => (await devices()).revoke,
+  },
+  {
     words: ["jobs", "list"],
     takes: [],
     summary: "commands of the agent that run, also in the background, the newest first; with or without a gateway",
@@ -315,6 +337,7 @@ export const usual: Readonly<Record<string, string>> = {
   outbox: "list",
   approvals: "list",
   pair: "list",
+  devices: "list",
   jobs: "list",
   workspaces: "list",
   config: "show",

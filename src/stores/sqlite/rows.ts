@@ -1,6 +1,7 @@
 // Rows to types: the only casts of this store. What is in a column was put there by statements.ts.
 
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import type { AccessLink, Device } from "../../core/access/devices.ts";
 import type { Paired, Pairing } from "../../core/access/pairing.ts";
 import type { Rule } from "../../core/approval.ts";
 import type { Entry } from "../../core/journal.ts";
@@ -142,6 +143,20 @@ export function toPaired(raw: Raw): Paired {
     by: raw["by"] as string,
     at: raw["at"] as Instant,
   };
+}
+
+export function toDevice(raw: Raw): Device {
+  return {
+    id: raw["id"] as string,
+    digest: raw["digest"] as string,
+    name: raw["name"] as string,
+    createdAt: raw["created_at"] as Instant,
+    seenAt: raw["seen_at"] as Instant,
+  };
+}
+
+export function toLink(raw: Raw): AccessLink {
+  return { digest: raw["digest"] as string, expiresAt: raw["expires_at"] as Instant };
 }
 
 export function toMemory(raw: Raw): Memory {

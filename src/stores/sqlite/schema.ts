@@ -165,4 +165,13 @@ DROP INDEX rules_subject;
 CREATE UNIQUE INDEX rules_scope ON rules(tool, subject, scope);
 `,
   },
+  {
+    version: 8,
+    sql: `
+CREATE TABLE devices(
+  id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, created_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE access_links(digest TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+`,
+  },
 ];

@@ -102,6 +102,11 @@ const table = {
     "anything",
   ],
   dropPaired: ["DELETE FROM paired WHERE platform = ? AND account = ? AND sender = ?", "one"],
+  device: ["INSERT INTO devices(id, digest, name, created_at, seen_at) VALUES (?, ?, ?, ?, ?)", "one"],
+  seen: ["UPDATE devices SET seen_at = ? WHERE id = ?", "anything"],
+  dropDevice: ["DELETE FROM devices WHERE id = ?", "one"],
+  link: ["INSERT INTO access_links(digest, expires_at) VALUES (?, ?)", "one"],
+  dropLink: ["DELETE FROM access_links WHERE digest = ?", "one"],
   fact: ["INSERT INTO facts(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", "anything"],
   dropFact: ["DELETE FROM facts WHERE name = ?", "anything"],
 } as const satisfies Readonly<Record<string, readonly [sql: string, expect: Expect]>>;
@@ -173,6 +178,10 @@ export function toRow(change: Change): Row {
       return [numbers.story, JSON.stringify(change.story), change.boot];
     case "fact":
       return [numbers.fact, change.name, change.value];
+    case "device":
+    case "seen":
+    case "link":
+      return deviceRow(change);
     case "input":
     case "wording":
     case "pairing":
@@ -187,6 +196,20 @@ function sessionRow(session: Session): Row {
   const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset, model } = session;
   const times = [createdAt, activeAt, endedAt ?? 0];
   return [numbers.newSession, id, key, address.platform, owner, fence, ...times, JSON.stringify(address), reset, model];
+}
+
+/** Browsers that are signed in, and the links that let them in. */
+function deviceRow(change: Extract<Change, { put: "device" | "seen" | "link" }>): Row {
+  switch (change.put) {
+    case "device": {
+      const { id, digest, name, createdAt, seenAt } = change.device;
+      return [numbers.device, id, digest, name, createdAt, seenAt];
+    }
+    case "seen":
+      return [numbers.seen, change.at, change.device];
+    case "link":
+      return [numbers.link, change.link.digest, change.link.expiresAt];
+  }
 }
 
 /** Who is let in, and what people say anew. */
@@ -258,6 +281,10 @@ function dropRow(change: Extract<Change, { drop: unknown }>): Row {
       return [numbers.dropPairing, change.id];
     case "paired":
       return [numbers.dropPaired, change.platform, change.account, change.sender];
+    case "device":
+      return [numbers.dropDevice, change.id];
+    case "link":
+      return [numbers.dropLink, change.digest];
     case "fact":
       return [numbers.dropFact, change.name];
   }
