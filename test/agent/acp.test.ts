@@ -333,8 +333,8 @@ test("an agent that cannot be used says why, and whether waiting helps", limit, 
     assert.equal(step.retry, retry, flag);
     if (flag !== "auth") await until(() => alive() === 0);
   }
-  const gone = acpStage(t, [], ["/no/such/agent"]);
-  const step = await gone.open().agent.step(jobOf({ text: "hello" }, []), never);
+  const gone = acpStage(t).open({ program: { command: ["/no/such/agent"] } });
+  const step = await gone.agent.step(jobOf({ text: "hello" }, []), never);
   assert.match(JSON.stringify(step), /cannot be started.*was not found/);
 });
 
