@@ -12,6 +12,8 @@ import { type Place, placeOf } from "./place.ts";
 export type Room = {
   /** Where relative paths begin, and what may be changed without a word. */
   readonly workspace: string;
+  /** Files of this person's conversations, which may be read. */
+  readonly files?: string;
   /** The gateway's own folder. */
   readonly home: string;
   /** The user's own folder, or null where the system knows none. */
@@ -72,7 +74,8 @@ export async function usedPlace(room: Room, typed: string, use: PathUse): Promis
 export async function placesOf(room: Room): Promise<Places> {
   const end = async (path: string): Promise<string> => (await placeOf(path, ".")).real;
   const userHome = room.userHome === null ? null : await end(room.userHome);
-  return { workspace: await end(room.workspace), home: await end(room.home), userHome };
+  const files = room.files === undefined ? {} : { files: await end(room.files) };
+  return { workspace: await end(room.workspace), home: await end(room.home), userHome, ...files };
 }
 
 export function digest(of: unknown): string {
