@@ -2,14 +2,15 @@
 // a HOME of its own that stays, and starts in the workspace of the person. A shared one sees an empty folder instead.
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { Fault } from "../core/fault.ts";
 import type { Grant, PathGrant } from "../core/grant.ts";
-import { ownerPerson } from "../core/requester.ts";
+import { type Requester, ownerPerson } from "../core/requester.ts";
+import { workspaceName } from "../core/workspace.ts";
 import type { Sandbox, SandboxState } from "../ports/sandbox.ts";
+import type { Workspace } from "../ports/workspaces.ts";
 import { type PeerProgram, commandFor, harmless, pathRefusal } from "./program.ts";
 
 export type PeerHost = {
@@ -22,12 +23,15 @@ export type PeerHost = {
   readonly home: string;
   /** Where programs have their own HOME folders. */
   readonly folder: string;
-  /** The workspace of a person; see `Requester.person`. */
-  readonly workspaceOf: (person: string) => string;
+  readonly workspaceFor: (requester: Requester) => Promise<PeerWorkspace>;
 };
 
-/** `person` is null for a program that serves everybody and sees no workspace. */
-export type PeerUser = { readonly name: string; readonly person: string | null };
+export type PeerWorkspace = Pick<Workspace, "person" | "folder">;
+
+/** `workspace` is null for a program that serves everybody and sees none. */
+export type PeerUser = { readonly name: string; readonly workspace: PeerWorkspace | null };
+
+export const ownerRequester: Requester = { party: "owner", person: ownerPerson };
 
 /** To be started as it is. */
 export type Launch = {
@@ -43,10 +47,12 @@ export type Launch = {
 export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: PeerUser): Promise<Launch> {
   const state: SandboxState = await host.sandbox.state();
   if (state.type === "missing") throw new Fault("not-possible", `the sandbox does not work: ${state.why}`);
-  const own = join(host.folder, folderName(user.name), user.person === null ? "shared" : folderName(user.person));
+  const person = user.workspace === null ? "shared" : workspaceName(user.workspace.person);
+  const own = join(host.folder, workspaceName(user.name), person);
   const home = await folderAt(join(own, "home"));
-  const workspace = await folderAt(user.person === null ? join(own, "empty") : host.workspaceOf(user.person));
-  const places = { home: host.home, ownerWorkspace: host.workspaceOf(ownerPerson), workspace };
+  const workspace = user.workspace?.folder ?? (await folderAt(join(own, "empty")));
+  const { folder: ownerWorkspace } = await host.workspaceFor(ownerRequester);
+  const places = { home: host.home, ownerWorkspace, workspace };
   const command = commandFor(program.command, places, existsSync);
   const { env = {} } = program;
   const cwd = resolve(workspace, program.cwd ?? ".");
@@ -60,7 +66,7 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
   const [first = "", ...words] = command;
   const walled = await host.sandbox.wrap([first, ...words], {
     // Its /tmp is not the one of the person's commands, which could otherwise put files into its way.
-    person: `${user.name} ${user.person ?? "shared"}`,
+    person: `${user.name} ${person}`,
     workspace,
     cwd,
     grant,
@@ -80,8 +86,8 @@ async function grantOf(
   const isCovered = [places.workspace, ...paths.map(({ path }) => path)].some((path) => `${cwd}/`.startsWith(`${path}/`));
   const named: readonly PathGrant[] = isCovered ? paths : [...paths, { path: cwd, access: "read" }];
   const real = await Promise.all(named.map(async ({ path, access }) => ({ path: await realPath(path), access })));
+  const { ownerWorkspace } = places;
   const home = await realPath(places.home);
-  const ownerWorkspace = existsSync(places.ownerWorkspace) ? await realPath(places.ownerWorkspace) : places.ownerWorkspace;
   for (const { path, access } of real) {
     const why = pathRefusal(path, { home, ownerWorkspace });
     if (why !== null) throw new Fault("not-possible", why);
@@ -108,11 +114,4 @@ async function folderAt(path: string): Promise<string> {
 /** Scripts that a command names are visible; folders need a grant. */
 function isFile(word: string): boolean {
   return isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-/** Readable, and different for different names on every file system. */
-function folderName(name: string): string {
-  const plain = name.replaceAll(/[^a-zA-Z0-9]+/g, "-").slice(0, 24);
-  if (plain === name && name === name.toLowerCase() && name !== "shared") return name;
-  return `${plain.toLowerCase()}-${createHash("sha256").update(name).digest("hex").slice(0, 12)}`;
 }

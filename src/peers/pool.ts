@@ -1,14 +1,13 @@
 // One of something for each person, and never more than so many: the least recently used one that rests makes room.
 
 export interface PersonPool<T> {
-  /** Null when there is no room: all of them are at work. */
-  get(person: string): T | null;
+  /** Opened where there is none; null when there is no room, because all of them are at work. */
+  get(person: string, open: () => T): T | null;
   all(): readonly T[];
 }
 
 export type PoolOptions<T> = {
   readonly max: number;
-  readonly open: (person: string) => T;
   readonly isIdle: (one: T) => boolean;
   /** Not waited for. */
   readonly end: (one: T) => void;
@@ -17,11 +16,11 @@ export type PoolOptions<T> = {
 /** Of each program. */
 export const peopleMax = 16;
 
-export function personPool<T>({ max, open, isIdle, end }: PoolOptions<T>): PersonPool<T> {
+export function personPool<T>({ max, isIdle, end }: PoolOptions<T>): PersonPool<T> {
   /** The least recently used first. */
   const all = new Map<string, T>();
   return {
-    get(person) {
+    get(person, open) {
       const found = all.get(person);
       if (found === undefined && all.size >= max) {
         const idle = [...all].find(([, one]) => isIdle(one));
@@ -29,7 +28,7 @@ export function personPool<T>({ max, open, isIdle, end }: PoolOptions<T>): Perso
         all.delete(idle[0]);
         end(idle[1]);
       }
-      const one = found ?? open(person);
+      const one = found ?? open();
       all.delete(person);
       all.set(person, one);
       return one;

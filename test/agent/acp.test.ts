@@ -147,7 +147,7 @@ test("messages that join are told when the prompt is over, once", limit, async (
   const journal: Entry[] = [];
   await stepOf(agent, turn, journal);
   await stepOf(agent, turn, journal);
-  journal.push({ type: "joined", message: anInbound("and hurry") });
+  journal.push({ type: "joined", message: anInbound("and hurry", { party: "owner" }) });
   const { text } = await playTurn(agent, { ...turn, past: journal });
   assert.match(text, /Did tool 1, tool 2\.\s+You said: and hurry/);
   assert.deepEqual(
@@ -364,6 +364,7 @@ test("noise is passed over, floods end it, errors and refusals are told, silence
 test("files go along as links, images as images where the agent sees them", limit, async (t) => {
   const file = { name: "a.png", mime: "image/png", blob: "b1", bytes: 3 };
   const input = anInbound("look", {
+    party: "owner",
     body: { kind: "text", text: "look", files: [file, { ...file, mime: "text/csv" }] },
   });
   const blobs = { read: async () => new Uint8Array([1, 2, 3]), path: () => "/tmp/b1" };

@@ -1,15 +1,17 @@
 // Where the tests of MCP and ACP start programs: folders of their own, and no sandbox unless one is given.
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../src/core/fault.ts";
 import { ownerPerson } from "../../src/core/requester.ts";
+import { workspaceName } from "../../src/core/workspace.ts";
 import type { PeerHost } from "../../src/peers/launch.ts";
 import type { Sandbox } from "../../src/ports/sandbox.ts";
 import type { FactStore } from "../../src/tools/mcp/options.ts";
 
 export const withoutSandbox: Sandbox = {
+  runtime: { node: process.execPath, folder: "" },
   state: async () => ({ type: "off", why: "There is none in this test.", isAccepted: true }),
   wrap: () => Promise.reject(new Fault("not-possible", "There is no sandbox in this test.")),
 };
@@ -26,7 +28,11 @@ export function peerHost(folder: string, spawn: SpawnProgram, sandbox: Sandbox =
     environment: { PATH: "/usr/bin:/bin" },
     home,
     folder: join(home, "peers"),
-    workspaceOf: (person) => (person === ownerPerson ? folder : join(folder, "people", encodeURIComponent(person))),
+    async workspaceFor({ person }) {
+      const own = person === ownerPerson ? folder : join(folder, ".people", workspaceName(person));
+      mkdirSync(own, { recursive: true });
+      return { person, folder: realpathSync(own) };
+    },
   };
 }
 

@@ -5,12 +5,13 @@
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import { type Requester, requesterOf } from "../../core/requester.ts";
 import { orAborted } from "../../core/running/aborted.ts";
+import type { PeerWorkspace } from "../../peers/launch.ts";
 import { peopleMax, personPool } from "../../peers/pool.ts";
 import { programName, refusalFor } from "../../peers/program.ts";
 import type { Agent, AgentJob, Step } from "../../ports/agent.ts";
 import { blocksOf, filesOf } from "./told/blocks.ts";
 import { asked, chosen } from "./choices.ts";
-import { keeper } from "./keeper.ts";
+import { type Keeper, keeper } from "./keeper.ts";
 import type { Link } from "./link.ts";
 import { type AcpOptions, acpPace } from "./options.ts";
 import { pastOf } from "./told/past.ts";
@@ -72,9 +73,8 @@ export function acp(options: AcpOptions): Agent {
   const dead = new Map<string, number>();
 
   const ending = new Set<Promise<void>>();
-  const processes = personPool({
+  const processes = personPool<Keeper & { readonly person: string }>({
     max: peopleMax,
-    open: (person) => ({ person, ...keeper(options, pace, person) }),
     isIdle: ({ person }) =>
       ![...stepping.values()].includes(person) &&
       ![...places.values()].some((place) => place.person === person && (place.work ?? place.stopping) !== null),
@@ -84,8 +84,9 @@ export function acp(options: AcpOptions): Agent {
     },
   });
 
-  async function linkFor(person: string): Promise<Link> {
-    const program = processes.get(person);
+  async function linkFor(workspace: PeerWorkspace): Promise<Link> {
+    const { person } = workspace;
+    const program = processes.get(person, () => ({ person, ...keeper(options, pace, workspace) }));
     if (program !== null) return program.link();
     throw new AcpTrouble("later", `${peopleMax} people use the agent at once, and it has room for no more`, busyMs);
   }
@@ -101,7 +102,8 @@ export function acp(options: AcpOptions): Agent {
   }
 
   /** The place where a turn goes on: the one in hand where it fits the record, else one that is entered anew. */
-  async function placeFor(job: AgentJob, { person }: Requester): Promise<Place> {
+  async function placeFor(job: AgentJob, workspace: PeerWorkspace): Promise<Place> {
+    const { person } = workspace;
     const known = places.get(job.session);
     if (known !== undefined && known.person !== person) letGo(known);
     const found = known?.person === person ? known : undefined;
@@ -118,7 +120,7 @@ export function acp(options: AcpOptions): Agent {
       const { history } = await pastOf(job);
       return keep(job, { ...found, ...nowhere, session: await link.newSession(), entered: { type: "new", history } });
     }
-    return keep(job, { ...(await enter(job, person)), spent: found?.spent ?? null });
+    return keep(job, { ...(await enter(job, workspace)), spent: found?.spent ?? null });
   }
 
   /** The latest is the last. */
@@ -137,8 +139,9 @@ export function acp(options: AcpOptions): Agent {
     for (const [id] of resting.slice(0, places.size - placesMax)) places.delete(id);
   }
 
-  async function enter(job: AgentJob, person: string): Promise<Place> {
-    const link = await linkFor(person);
+  async function enter(job: AgentJob, workspace: PeerWorkspace): Promise<Place> {
+    const { person } = workspace;
+    const link = await linkFor(workspace);
     const { session, history, missed } = await pastOf(job);
     if (session !== null && link.can.load && (dead.get(session) ?? 0) < loadsMax) {
       const told = replay();
@@ -183,11 +186,11 @@ export function acp(options: AcpOptions): Agent {
     return place.work;
   }
 
-  async function step(job: AgentJob, requester: Requester, signal: AbortSignal): Promise<Step> {
+  async function step(job: AgentJob, { party }: Requester, workspace: PeerWorkspace, signal: AbortSignal): Promise<Step> {
     const state = await options.host.sandbox.state();
-    const refusal = refusalFor(state, requester.party, options.program, `the agent ${programName(options.program.command)}`);
+    const refusal = refusalFor(state, party, options.program, `the agent ${programName(options.program.command)}`);
     if (refusal !== null) return { type: "failed", retry: "never", why: refusal };
-    const place = await orAborted(placeFor(job, requester), signal);
+    const place = await orAborted(placeFor(job, workspace), signal);
     // Where the agent can load it, its session is on record before it is told anything: so nothing is told twice.
     if (place.link.can.load && sessionIn(job.journal) === null && place.work === null) {
       return said(place, "", [], false);
@@ -261,10 +264,11 @@ export function acp(options: AcpOptions): Agent {
     tools: [],
     async step(job, signal) {
       signal.throwIfAborted();
-      const requester = requesterOf(job.input);
-      stepping.set(job.session, requester.person);
+      const requester = requesterOf(job.input, job.journal);
+      const workspace = await options.host.workspaceFor(requester);
+      stepping.set(job.session, workspace.person);
       try {
-        return await step(job, requester, signal);
+        return await step(job, requester, workspace, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof AcpTrouble)) throw error;

@@ -14,7 +14,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { sentenceOf } from "../../core/fault.ts";
 import { openPeer } from "../../peers/child.ts";
-import { type Launch, prepareLaunch } from "../../peers/launch.ts";
+import { type Launch, type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
 import { programName } from "../../peers/program.ts";
 import { list, record, words } from "./choices.ts";
 import type { AcpOptions, AcpPace } from "./options.ts";
@@ -55,11 +55,11 @@ const authRequired = -32_000;
 export async function openLink(
   options: AcpOptions,
   pace: AcpPace,
-  person: string,
+  workspace: PeerWorkspace,
   closing: AbortSignal,
 ): Promise<Link> {
   const name = programName(options.program.command);
-  const launch = await launched(options, person, name);
+  const launch = await launched(options, workspace, name);
   const listeners = new Map<string, Listener>();
   const replays = new Map<string, (update: unknown) => void>();
   const waiting = new Set<(why: AcpTrouble) => void>();
@@ -190,9 +190,9 @@ export async function openLink(
   };
 }
 
-async function launched({ host, program }: AcpOptions, person: string, name: string): Promise<Launch> {
+async function launched({ host, program }: AcpOptions, workspace: PeerWorkspace, name: string): Promise<Launch> {
   try {
-    return await prepareLaunch(host, program, { name: "acp", person });
+    return await prepareLaunch(host, program, { name: "acp", workspace });
   } catch (error) {
     throw new AcpTrouble("later", `the agent ${name} cannot be started: ${sentenceOf(error)}`);
   }

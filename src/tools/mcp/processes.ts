@@ -3,7 +3,8 @@
 
 import { type ToolCatalog, toolCatalog } from "./catalog.ts";
 import type { McpOptions, McpPace, McpServer } from "./options.ts";
-import { ownerPerson } from "../../core/requester.ts";
+import { type Requester, ownerPerson } from "../../core/requester.ts";
+import { type PeerWorkspace, ownerRequester } from "../../peers/launch.ts";
 import { peopleMax, personPool } from "../../peers/pool.ts";
 import type { PeerStatus } from "../../ports/peers.ts";
 import { changeText } from "./definitions.ts";
@@ -16,8 +17,8 @@ export interface ServerProcesses {
   readonly main: ServerLife;
   /** The definition by which a call was last judged, by its tool and input: leave to make it holds for that one alone. */
   readonly vetted: Map<string, string>;
-  /** Null when as many others are at work as there may be. */
-  of(person: string): ServerLife | null;
+  /** The one that serves a requester; null when as many others are at work as there may be. */
+  of(requester: Requester): Promise<ServerLife | null>;
   status(): PeerStatus;
   close(): Promise<void>;
 }
@@ -25,13 +26,13 @@ export interface ServerProcesses {
 export function serverProcesses(name: string, settings: McpServer, options: McpOptions, pace: McpPace): ServerProcesses {
   const catalog = toolCatalog(name, settings, options);
   const isSingle = "url" in settings || settings.shared === true;
-  const open = (person: string | null, isMain: boolean): ServerLife =>
-    serverLife({ name, settings, options, pace, catalog, person, isMain });
-  const main = open(isSingle ? null : ownerPerson, true);
+  const { host } = options;
+  const open = (workspace: () => Promise<PeerWorkspace | null>, isMain: boolean): ServerLife =>
+    serverLife({ name, settings, options, pace, catalog, workspace, isMain });
+  const main = open(async () => (isSingle ? null : host.workspaceFor(ownerRequester)), true);
   const ending = new Set<Promise<void>>();
-  const others = personPool({
+  const others = personPool<ServerLife>({
     max: peopleMax - 1,
-    open: (person) => open(person, false),
     isIdle: (life) => life.isIdle(),
     end(life) {
       const ended = life.close().finally(() => ending.delete(ended));
@@ -44,7 +45,12 @@ export function serverProcesses(name: string, settings: McpServer, options: McpO
     catalog,
     main,
     vetted: new Map(),
-    of: (person) => (isSingle || person === ownerPerson ? main : others.get(person)),
+    async of(requester) {
+      if (isSingle) return main;
+      const workspace = await host.workspaceFor(requester);
+      const { person } = workspace;
+      return person === ownerPerson ? main : others.get(person, () => open(async () => workspace, false));
+    },
     status() {
       const lives = [main, ...others.all()];
       const changed = catalog.view().changes.map((change) => ({ tool: change.after.name, text: changeText(change) }));

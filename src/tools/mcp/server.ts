@@ -4,7 +4,7 @@
 
 import { sentenceOf } from "../../core/fault.ts";
 import { orAborted } from "../../core/running/aborted.ts";
-import { prepareLaunch } from "../../peers/launch.ts";
+import { type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
 import type { PeerStatus } from "../../ports/peers.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import type { Connection, Listed } from "./connection.ts";
@@ -29,15 +29,15 @@ export type LifeOptions = {
   readonly options: McpOptions;
   readonly pace: McpPace;
   readonly catalog: ToolCatalog;
-  /** Whom it serves; null where it serves everybody. */
-  readonly person: string | null;
+  /** Of the person whom it serves; null where it serves everybody. */
+  readonly workspace: () => Promise<PeerWorkspace | null>;
   readonly isMain: boolean;
 };
 
 /** A server that was up for this long has not failed by starting. */
 const steadyMs = 60_000;
 
-export function serverLife({ name, settings, options, pace, catalog, person, isMain }: LifeOptions): ServerLife {
+export function serverLife({ name, settings, options, pace, catalog, workspace, isMain }: LifeOptions): ServerLife {
   const { log, host } = options;
   const closing = new AbortController();
   let state: PeerStatus["state"] = "waiting";
@@ -53,7 +53,8 @@ export function serverLife({ name, settings, options, pace, catalog, person, isM
 
   async function launch(): Promise<PipeOptions> {
     if ("url" in settings) throw new Error("it is not a program");
-    return { spawn: host.spawn, ...(await prepareLaunch(host, settings, { name: `mcp-${name}`, person })) };
+    const user = { name: `mcp-${name}`, workspace: await workspace() };
+    return { spawn: host.spawn, ...(await prepareLaunch(host, settings, user)) };
   }
 
   async function saw(tools: readonly Listed[]): Promise<void> {

@@ -111,8 +111,8 @@ async function refusal(
 }
 
 /** The tool as the process of this person lists it, or as another did where that one does not answer in time. */
-async function seenBy(server: ServerProcesses, tool: string, { person }: Requester): Promise<Listed | null> {
-  const life = server.of(person);
+async function seenBy(server: ServerProcesses, tool: string, requester: Requester): Promise<Listed | null> {
+  const life = await server.of(requester);
   if (life?.tools() === null) await life.settled();
   const listed = life?.tools() ?? server.catalog.latest() ?? [];
   return listed.find((one) => one.name === tool) ?? null;
@@ -188,7 +188,7 @@ async function run(how: Run, input: unknown, context: ToolContext): Promise<Tool
   const { server, tool, effect, parts } = how;
   const refused = await refusal(server, context.requester, parts);
   if (refused !== null) return { type: "failed", why: refused };
-  const life = server.of(context.requester.person);
+  const life = await server.of(context.requester);
   if (life === null) {
     return { type: "failed", why: `all processes of the MCP server ${server.name} are busy. Try again later` };
   }
