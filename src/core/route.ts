@@ -3,6 +3,7 @@
 import { readApproval } from "./approval.ts";
 import { denial, readAnswer } from "./asked/asking.ts";
 import type { TurnId } from "./ids.ts";
+import type { RoutedQuestion } from "./journal.ts";
 import { type Body, type Inbound, textOf } from "./message.ts";
 
 export const commands = {
@@ -22,6 +23,25 @@ export const commands = {
   whoami: "how I know you",
 } as const;
 export type CommandName = keyof typeof commands;
+
+/** Who may use a command: everybody who may speak, or those who may change the gateway. */
+export const commandRoles = {
+  help: "person",
+  new: "person",
+  stop: "person",
+  status: "person",
+  // What they decide is judged by who may answer.
+  approve: "person",
+  deny: "person",
+  retry: "person",
+  undo: "person",
+  resend: "person",
+  model: "person",
+  restart: "admin",
+  sethome: "admin",
+  pair: "admin",
+  whoami: "person",
+} as const satisfies Record<CommandName, "person" | "admin">;
 const commandNames = Object.keys(commands) as readonly CommandName[];
 
 /** A turn that waits for an answer, with the choices it gave. */
@@ -31,6 +51,8 @@ export type OpenQuestion = {
   readonly kind: "question" | "approval";
   readonly text: string;
   readonly choices: readonly string[];
+  /** Where else it was asked. */
+  readonly routed?: readonly RoutedQuestion[];
 };
 
 export type Route =
