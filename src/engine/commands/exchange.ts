@@ -2,7 +2,7 @@
 // memory of the conversation; the transcript keeps it, and what tools have done stays done.
 
 import type { Change } from "../../core/change.ts";
-import type { FileRef, Inbound } from "../../core/message.ts";
+import { type FileRef, type Inbound, bringsOutside } from "../../core/message.ts";
 import { readCommand } from "../../core/route.ts";
 import type { Turn } from "../../core/turn.ts";
 import type { Lane } from "../lanes/lanes.ts";
@@ -21,6 +21,8 @@ export type Exchange = {
   readonly input: Inbound;
   /** Strangers' words are in it. */
   readonly outside: boolean;
+  /** Words of others are in it, beside the user's own. */
+  readonly carries: boolean;
 };
 
 /** Text instead of an exchange: why there is none to be had. */
@@ -54,6 +56,7 @@ function exchangeOf(turns: readonly Turn[], { session }: Lane): Exchange | strin
     files: said.flatMap(({ files }) => files),
     input: first.input,
     outside: turns.some(({ input }) => input.outside === true),
+    carries: turns.some(({ input }) => bringsOutside(input)),
   };
 }
 
@@ -65,7 +68,7 @@ export async function undo(parts: Parts, lane: Lane): Promise<Obeyed> {
 }
 
 /** The message that is answered once more, as somebody wants it now. */
-export function saidAgain({ text, files, input, outside }: Exchange, now: Inbound): Inbound {
+export function saidAgain({ text, files, input, outside, carries }: Exchange, now: Inbound): Inbound {
   const { key, sentAt, anchor = input.anchor, hints = input.hints } = now;
   const body = { kind: "text", text, files } as const;
   return {
@@ -77,6 +80,7 @@ export function saidAgain({ text, files, input, outside }: Exchange, now: Inboun
     ...(anchor === undefined ? {} : { anchor }),
     ...(hints === undefined ? {} : { hints }),
     ...(outside ? { outside } : {}),
+    ...(carries ? { carries } : {}),
     ...(input.task === undefined ? {} : { task: input.task }),
   };
 }

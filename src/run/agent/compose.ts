@@ -51,7 +51,8 @@ async function composeModel(
 ): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const own = perPerson((workspace) => ownTools(config, paths, workspace, jobs, given), workspaces, owners);
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, given);
+  const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),

@@ -3,7 +3,8 @@
 import type { Change } from "../../../core/change.ts";
 import { unreachable } from "../../../core/ids.ts";
 import type { ToolResult, Wish } from "../../../core/journal.ts";
-import { memoryScope } from "../../../core/memory.ts";
+import { memoryScope, outsideScope } from "../../../core/memory.ts";
+import { bringsOutside } from "../../../core/message.ts";
 import { hintsFor } from "../../../core/notice.ts";
 import { writeReply } from "../../outbox/replies.ts";
 import { type Parts, platformOf } from "../../parts.ts";
@@ -21,10 +22,15 @@ function changesOf(parts: Parts, running: Running, wish: Wish, id: string): read
   switch (wish.type) {
     case "wake":
       return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: wish.at, text: wish.text } }];
-    case "remember":
-      return [{ put: "memory", memory: { id, scope: memoryScope(session.address), text: wish.text, at } }];
-    case "forget":
-      return [{ drop: "memory", id: wish.memory, scope: memoryScope(session.address) }];
+    case "remember": {
+      const own = memoryScope(session.address);
+      const scope = session.outside || bringsOutside(turn.input) ? outsideScope(own) : own;
+      return [{ put: "memory", memory: { id, scope, text: wish.text, at } }];
+    }
+    case "forget": {
+      const own = memoryScope(session.address);
+      return [own, outsideScope(own)].map((scope) => ({ drop: "memory", id: wish.memory, scope }));
+    }
     case "send": {
       const to = session.address;
       const texts = platformOf(parts, to)?.parts(wish.text) ?? [wish.text];
