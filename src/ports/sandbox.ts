@@ -37,6 +37,8 @@ export type WalledCommand = {
 };
 
 export interface Sandbox {
+  /** Paths inside that every view has: the program of Node, and the folder with our own package (`bin`, `src` or `dist`). */
+  readonly runtime: { readonly node: string; readonly folder: string };
   /** Tried once and kept; a trial that got no answer is repeated. */
   state(): Promise<SandboxState>;
   /**
