@@ -1,10 +1,12 @@
 // Each person's calls act in their own workspace: told from the real tools on a real disk.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
+import { withoutSandbox } from "../../../test/fakes/room.ts";
 import { pathsIn } from "../../config/paths.ts";
 import { loadConfig } from "../../config/load.ts";
 import { noGrant } from "../../core/grant.ts";
@@ -14,10 +16,13 @@ import { listWorkspaces, markWorkspace } from "../../host/workspaces.ts";
 import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { openBlobs } from "../../stores/blobs/index.ts";
 import { aToolContext } from "../../testing/samples.ts";
+import { openSandbox } from "../../sandbox/index.ts";
+import { openFileWorkers } from "../../tools/files/workers.ts";
 import { builtinTools } from "../../tools/index.ts";
 import { perPerson } from "./per-person.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
+const skip = await withoutSandbox();
 const owner: Requester = { party: "owner", person: ownerPerson };
 const admin: Requester = { party: "admin", person: ownerPerson };
 const guest: Requester = { party: "person", person: "telegram/bot/7" };
@@ -35,14 +40,22 @@ async function aHome(t: TestContext, tools = "{}") {
   const paths = pathsIn(home);
   const blobs = openBlobs(paths.files);
   const workspaces = openWorkspaces(loaded.config, paths, blobs);
-  const make = ({ folder, files }: { readonly folder: string; readonly files: string }) =>
+  const environment = { PATH: process.env["PATH"] ?? "" };
+  const sandbox = openSandbox({ choice: "auto", home, userHome: null, environment });
+  const workers = openFileWorkers({
+    sandbox,
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    closed: [home],
+    spawn: (program, words, options) => spawn(program, words, { ...options, detached: true }),
+    environment,
+  });
+  t.after(() => workers.close());
+  const make = () =>
     builtinTools({
-      workspace: folder,
-      files,
-      home,
+      workers,
+      closed: [home],
       userHome: null,
       notes: paths.notes,
-      untouchable: [],
       approvals: "never",
       web: { allowPrivate: false },
       blobs,
@@ -56,7 +69,7 @@ async function aHome(t: TestContext, tools = "{}") {
   return { home, paths, workspaces, call };
 }
 
-test("a guest finds nothing of the owner's, and the owner nothing of a guest's", async (t) => {
+test("a guest finds nothing of the owner's, and the owner nothing of a guest's", { skip }, async (t) => {
   const { call, workspaces } = await aHome(t);
   const others: Requester = { party: "person", person: "telegram/bot/8" };
   for (const [who, word] of [
@@ -86,7 +99,7 @@ test("a guest finds nothing of the owner's, and the owner nothing of a guest's",
   assert.doesNotMatch(await call(guest, "read_file", { path: foreign }), /canary/);
 });
 
-test("files sent by one person are read by their tools and by no other person's", async (t) => {
+test("files sent by one person are read by their tools and by no other person's", { skip }, async (t) => {
   const { call, workspaces, paths } = await aHome(t);
   const { blobs } = await workspaces.workspaceFor(owner);
   const { blob } = await blobs.put(Buffer.from("canary-upload"), { name: "a.txt", mime: "text/plain" });
@@ -102,7 +115,7 @@ test("files sent by one person are read by their tools and by no other person's"
     );
 });
 
-test("shared by the settings, everybody works in one folder", async (t) => {
+test("shared by the settings, everybody works in one folder", { skip }, async (t) => {
   const { call, paths } = await aHome(t, "{ workspaces: shared }");
   await call(guest, "write_file", { path: "notes.txt", content: "hello" });
   assert.match(await call(owner, "read_file", { path: "notes.txt" }), /hello/);
