@@ -13,10 +13,12 @@ import { openJobs } from "../../host/jobs/jobs.ts";
 import type { PeerHost } from "../../peers/launch.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
 import { openSandbox } from "../../sandbox/index.ts";
 import { toolEnvironment } from "../../tools/environment.ts";
+import { type FileWorkers, openFileWorkers } from "../../tools/files/workers.ts";
 import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import type { Mcp } from "../../tools/mcp/options.ts";
@@ -66,7 +68,9 @@ async function composeModel(
 ): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const own = perPerson((workspace) => ownTools(config, paths, workspace, jobs, given), workspaces, owners);
+  const files = fileWorkers(host.sandbox, paths, workspaces, given);
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, given);
+  const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, host, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),
@@ -90,6 +94,7 @@ async function composeModel(
       return agent.tools;
     },
     async close(session) {
+      if (session === "all") files.close();
       await Promise.all([agent.close(session), session === "all" ? mcp?.close() : undefined]);
     },
   };
@@ -129,16 +134,37 @@ function jobsIn(paths: Paths, { archive, turn, world }: AgentGiven): Jobs {
   });
 }
 
-function ownTools(config: Config, paths: Paths, workspace: Workspace, jobs: Jobs, given: AgentGiven): readonly Tool[] {
+/** Everything of the gateway itself, also where the database is elsewhere. */
+function closedTo({ home, lock, store }: Paths): readonly string[] {
+  return [home, lock, store, ...besideStore(store)];
+}
+
+function fileWorkers(sandbox: Sandbox, paths: Paths, workspaces: Workspaces, given: AgentGiven): FileWorkers {
+  return openFileWorkers({
+    sandbox,
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    closed: closedTo(paths),
+    spawn: spawnIn(given),
+    environment: toolEnvironment(given.env),
+  });
+}
+
+function ownTools(
+  config: Config,
+  paths: Paths,
+  workspace: Workspace,
+  jobs: Jobs,
+  workers: FileWorkers,
+  given: AgentGiven,
+): readonly Tool[] {
   const { approvals, terminal, web } = config.agent.tools;
   const { archive, blobs, env, restart } = given;
-  const { home, notes, lock, store } = paths;
+  const { home, notes } = paths;
   const { folder, files } = workspace;
-  const room = { workspace: folder, files, home, userHome: userHome(), notes, approvals };
-  const untouchable = [lock, store, ...besideStore(store)];
+  const room = { userHome: userHome(), notes, approvals };
   return [
-    ...terminalTools({ ...room, ...terminal, jobs, environment: env }),
-    ...builtinTools({ ...room, untouchable, web, blobs, archive }),
+    ...terminalTools({ ...room, ...terminal, workspace: folder, files, home, jobs, environment: env }),
+    ...builtinTools({ ...room, workers, closed: closedTo(paths), web, blobs, archive }),
     restartTool({ approvals, restart }),
   ];
 }

@@ -93,7 +93,7 @@ function grantOf({ env, hosts, paths, unsafe }: GrantSettings, userHome: string 
 
 /** `/srv/data` is read, `/srv/data:rw` is also written. */
 function pathGrant(written: string, userHome: string | null): PathGrant {
-  const isWritten = /:rw$/.test(written);
+  const isWritten = written.endsWith(":rw");
   return { path: fromHome(written.replace(/:r[ow]$/, ""), userHome), access: isWritten ? "write" : "read" };
 }
 
