@@ -22,7 +22,10 @@ const hostMessage = 'must be a host such as api.example.org, api.example.org:844
 export const hosts = v.array(
   v.pipe(
     text,
-    v.regex(/^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?)$/i, hostMessage),
+    v.regex(
+      /^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?)$/i,
+      hostMessage,
+    ),
   ),
   "must be a list of hosts",
 );
@@ -31,7 +34,10 @@ export const hosts = v.array(
 export const grantedPaths = v.array(
   v.pipe(
     text,
-    v.regex(/^(?:[/~]|[a-z]:[/\\])/i, "must be an absolute path, or begin with ~/; with :rw behind it, it can be written"),
+    v.regex(
+      /^(?:[/~]|[a-z]:[/\\])/i,
+      "must be an absolute path, or begin with ~/; with :rw behind it, it can be written",
+    ),
   ),
   "must be a list of paths",
 );

@@ -62,7 +62,11 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
   const programs = command.filter(isFile);
   const grant = await grantOf(program, places, cwd);
   const unseen = programs.find((path) => pathRefusal(path, places) !== null);
-  if (unseen !== undefined) throw new Fault("not-possible", `${unseen} lies in the gateway's home, which programs never see. Move it elsewhere.`);
+  if (unseen !== undefined)
+    throw new Fault(
+      "not-possible",
+      `${unseen} lies in the gateway's home, which programs never see. Move it elsewhere.`,
+    );
   const [first = "", ...words] = command;
   const walled = await host.sandbox.wrap([first, ...words], {
     // Its /tmp is not the one of the person's commands, which could otherwise put files into its way.
@@ -83,7 +87,9 @@ async function grantOf(
   places: { readonly home: string; readonly ownerWorkspace: string; readonly workspace: string },
   cwd: string,
 ): Promise<Grant> {
-  const isCovered = [places.workspace, ...paths.map(({ path }) => path)].some((path) => `${cwd}/`.startsWith(`${path}/`));
+  const isCovered = [places.workspace, ...paths.map(({ path }) => path)].some((path) =>
+    `${cwd}/`.startsWith(`${path}/`),
+  );
   const named: readonly PathGrant[] = isCovered ? paths : [...paths, { path: cwd, access: "read" }];
   const real = await Promise.all(named.map(async ({ path, access }) => ({ path: await realPath(path), access })));
   const { ownerWorkspace } = places;

@@ -55,7 +55,9 @@ export function acpStage(t: TestContext, flags: readonly string[] = ["load"], wo
       const processes = openProcesses({ graceMs: 0 });
       const agent = acp({
         program: { command: [process.execPath, program, folder, ...flags], unsafe: true },
-        host: peerHost(join(folder, work), (named, words, options) => processes.spawn({ program: named, words, options })),
+        host: peerHost(join(folder, work), (named, words, options) =>
+          processes.spawn({ program: named, words, options }),
+        ),
         log: (level, what, facts) => void log.push(`${level} ${what} ${JSON.stringify(facts ?? {})}`),
         ...more,
         pace: { retryMinMs: 20, retryMaxMs: 100, ...more.pace },

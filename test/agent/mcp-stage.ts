@@ -77,11 +77,7 @@ export function stage(
   };
   const mcp = openMcp({
     servers: { own },
-    host: peerHost(
-      folder,
-      (named, words, options) => processes.spawn({ program: named, words, options }),
-      sandbox,
-    ),
+    host: peerHost(folder, (named, words, options) => processes.spawn({ program: named, words, options }), sandbox),
     facts: memoryFacts(),
     policy: "dangerous",
     log: (level, what, facts) => void log.push(`${level} ${what} ${JSON.stringify(facts ?? {})}`),

@@ -186,7 +186,12 @@ export function acp(options: AcpOptions): Agent {
     return place.work;
   }
 
-  async function step(job: AgentJob, { party }: Requester, workspace: PeerWorkspace, signal: AbortSignal): Promise<Step> {
+  async function step(
+    job: AgentJob,
+    { party }: Requester,
+    workspace: PeerWorkspace,
+    signal: AbortSignal,
+  ): Promise<Step> {
     const state = await options.host.sandbox.state();
     const refusal = refusalFor(state, party, options.program, `the agent ${programName(options.program.command)}`);
     if (refusal !== null) return { type: "failed", retry: "never", why: refusal };

@@ -128,18 +128,7 @@ export async function openLink(
       agent.request<InitializeResponse>(methods.agent.initialize, hello),
       pace.connectMs,
     );
-    if (greeted.protocolVersion !== PROTOCOL_VERSION) {
-      const why = `the agent ${name} speaks version ${greeted.protocolVersion} of the protocol, and we speak ${PROTOCOL_VERSION}`;
-      throw new AcpTrouble("never", why);
-    }
-    const { loadSession, promptCapabilities } = greeted.agentCapabilities ?? {};
-    const { image, embeddedContext } = promptCapabilities ?? {};
-    can = {
-      load: loadSession === true,
-      image: image === true,
-      embedded: embeddedContext === true,
-      links: !launch.isWalled,
-    };
+    can = abilitiesOf(greeted, launch, name);
   } catch (error) {
     await close("it could not be used");
     throw error;
@@ -187,6 +176,25 @@ export async function openLink(
       });
     },
     close,
+  };
+}
+
+function abilitiesOf(
+  { protocolVersion, agentCapabilities }: InitializeResponse,
+  launch: Launch,
+  name: string,
+): Link["can"] {
+  if (protocolVersion !== PROTOCOL_VERSION) {
+    const why = `the agent ${name} speaks version ${protocolVersion} of the protocol, and we speak ${PROTOCOL_VERSION}`;
+    throw new AcpTrouble("never", why);
+  }
+  const { loadSession, promptCapabilities } = agentCapabilities ?? {};
+  const { image, embeddedContext } = promptCapabilities ?? {};
+  return {
+    load: loadSession === true,
+    image: image === true,
+    embedded: embeddedContext === true,
+    links: !launch.isWalled,
   };
 }
 

@@ -58,7 +58,7 @@ agent:
     offline: { command: [d], hosts: [], paths: ["/srv/data:ro"] }
     far: { url: http://127.0.0.1:1/mcp, headers: { Authorization: Bearer x } }
 `);
-  assert.deepEqual(mcpServers(agent, "/home/me"), {
+  assert.deepEqual(mcpServers(agent, "/u/me"), {
     plain: { command: ["a", "./workspace"], trusted: false },
     placed: {
       command: ["b"],
@@ -73,7 +73,7 @@ agent:
       hosts: ["*.example.org", "api.example.org:8443"],
       paths: [
         { path: "/srv/data", access: "read" },
-        { path: "/home/me/notes", access: "write" },
+        { path: "/u/me/notes", access: "write" },
       ],
       unsafe: true,
       trusted: false,
@@ -96,9 +96,9 @@ test("an ACP agent has its own environment and grant", async () => {
   const { agent } = await load(
     'agent: { acp: { command: [opencode, acp], env: { A: some-key }, paths: ["~/.codex:rw"] } }',
   );
-  assert.deepEqual(acpProgram(agent, "/home/me"), {
+  assert.deepEqual(acpProgram(agent, "/u/me"), {
     command: ["opencode", "acp"],
     env: { A: "some-key" },
-    paths: [{ path: "/home/me/.codex", access: "write" }],
+    paths: [{ path: "/u/me/.codex", access: "write" }],
   });
 });

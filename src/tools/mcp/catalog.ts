@@ -77,7 +77,10 @@ export function toolCatalog(
     const names = view.changes.map(({ after }) => after.name);
     const text = names.join(", ");
     if (text !== "" && text !== said)
-      log("warn", "an MCP server changed its tools; they wait for approval", { server: name, tools: names.slice(0, 20) });
+      log("warn", "an MCP server changed its tools; they wait for approval", {
+        server: name,
+        tools: names.slice(0, 20),
+      });
     said = text;
   }
 

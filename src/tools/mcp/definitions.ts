@@ -29,7 +29,9 @@ export function definitionOf(listed: Listed): ToolDefinition {
 /** Over the name, title, description, schema and annotations, whatever order the server writes their keys in. */
 export function digestOf({ name, title, description, input, annotations }: Listed): string {
   const all = { name, title, description, input, annotations };
-  return createHash("sha256").update(JSON.stringify(sorted(all))).digest("hex");
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(all)))
+    .digest("hex");
 }
 
 function sorted(value: unknown): unknown {

@@ -21,7 +21,12 @@ const shownMax = 100;
 export function openMcp(options: McpOptions): Mcp {
   const pace = { ...mcpPace, ...options.pace };
   const { policy, host } = options;
-  const parts = { pace, policy, sandbox: host.sandbox, ...(options.blobs === undefined ? {} : { blobs: options.blobs }) };
+  const parts = {
+    pace,
+    policy,
+    sandbox: host.sandbox,
+    ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
+  };
   const shelves = [...prefixes(Object.keys(options.servers))].flatMap(([name, prefix]) => {
     const settings = options.servers[name];
     return settings === undefined ? [] : [shelf(serverProcesses(name, settings, options, pace), prefix, parts)];

@@ -23,7 +23,12 @@ export interface ServerProcesses {
   close(): Promise<void>;
 }
 
-export function serverProcesses(name: string, settings: McpServer, options: McpOptions, pace: McpPace): ServerProcesses {
+export function serverProcesses(
+  name: string,
+  settings: McpServer,
+  options: McpOptions,
+  pace: McpPace,
+): ServerProcesses {
   const catalog = toolCatalog(name, settings, options);
   const isSingle = "url" in settings || settings.shared === true;
   const { host } = options;

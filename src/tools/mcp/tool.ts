@@ -234,5 +234,12 @@ async function callOnce(
     }
     await server.catalog.approve([listed]);
   }
-  return connection.call({ tool, input, key, patienceMs: patienceOf(server.settings, parts.pace), signal, progress: tell });
+  return connection.call({
+    tool,
+    input,
+    key,
+    patienceMs: patienceOf(server.settings, parts.pace),
+    signal,
+    progress: tell,
+  });
 }

@@ -7,15 +7,20 @@ const none = { image: false, embedded: false, links: false };
 
 const kinds = { image: "image/png", table: "text/csv", archive: "application/zip" } as const;
 
-const table: readonly (readonly [name: string, can: Partial<typeof none>, mime: string, bytes: number, type: string])[] =
-  [
-    ["an image that it sees", { image: true }, kinds.image, 3, "image"],
-    ["without a sandbox, a link", { links: true, embedded: true }, kinds.table, 3, "resource_link"],
-    ["in the sandbox, the whole file", { embedded: true }, kinds.archive, 3, "resource"],
-    ["a large file is only named", { embedded: true }, kinds.archive, 20e6, "text"],
-    ["text for an agent that takes text alone", {}, kinds.table, 3, "text"],
-    ["anything else is only named", {}, kinds.archive, 3, "text"],
-  ];
+const table: readonly (readonly [
+  name: string,
+  can: Partial<typeof none>,
+  mime: string,
+  bytes: number,
+  type: string,
+])[] = [
+  ["an image that it sees", { image: true }, kinds.image, 3, "image"],
+  ["without a sandbox, a link", { links: true, embedded: true }, kinds.table, 3, "resource_link"],
+  ["in the sandbox, the whole file", { embedded: true }, kinds.archive, 3, "resource"],
+  ["a large file is only named", { embedded: true }, kinds.archive, 20e6, "text"],
+  ["text for an agent that takes text alone", {}, kinds.table, 3, "text"],
+  ["anything else is only named", {}, kinds.archive, 3, "text"],
+];
 
 test("how a file is handed to an agent", async () => {
   for (const [name, can, mime, bytes, type] of table) {
