@@ -22,6 +22,7 @@ const entries = {
   main: "src/main.ts",
   writer: "src/stores/sqlite/writer.ts",
   seeker: "src/tools/files/search/seeker.ts",
+  "sandbox-runner": "src/sandbox/runner/main.ts",
   index: "src/index.ts",
   testing: "src/testing/index.ts",
 } as const;

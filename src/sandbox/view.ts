@@ -20,6 +20,8 @@ export type ViewFacts = {
   readonly settings: Readonly<Record<string, string>>;
   readonly granted: readonly GrantedPath[];
   readonly programs: readonly string[];
+  /** Other binds, such as the sockets of the runner. */
+  readonly more: readonly Mount[];
 };
 
 export type ViewPlan = {
@@ -32,7 +34,7 @@ export type ViewPlan = {
 };
 
 export function planView(facts: ViewFacts): ViewPlan {
-  const { system, runtime, hidden, workspace, folders, settings, programs } = facts;
+  const { system, runtime, hidden, workspace, folders, settings, programs, more } = facts;
   const outside = facts.granted.filter(({ real }) => !isWithin(real, workspace));
   for (const one of outside) checkGranted(one, hidden);
   const granted = outside.map((one) => bind(boundPath(one), one.access));
@@ -40,6 +42,7 @@ export function planView(facts: ViewFacts): ViewPlan {
   const chosen: readonly Mount[] = [bind(workspace, "write"), ...granted.toSorted(writableFirst), ...shown];
   const visible: readonly Mount[] = [
     ...chosen,
+    ...more,
     ...system,
     ...Object.entries(settings).map(([name, from]): Mount => bind(from, "read", `/etc/${name}`)),
     bind(runtime.node, "read", insideRuntime.node),

@@ -12,7 +12,7 @@ import { sizeText } from "../files/content.ts";
 import { digest } from "../files/room.ts";
 import { words } from "../input.ts";
 import { bodyOf, textOf } from "./body.ts";
-import { isPublic } from "./addresses.ts";
+import { isPublic } from "../../core/addresses.ts";
 import { type Connecting, reasonOf, request } from "./connect.ts";
 import { readPage } from "./page.ts";
 
