@@ -9,6 +9,7 @@ const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
 const pair = () => import("./people/pair.ts");
+const devices = () => import("./commands/devices.ts");
 const jobs = () => import("./agent/jobs.ts");
 const workspaces = () => import("./agent/workspaces.ts");
 
@@ -146,6 +147,14 @@ export const commands: readonly Command[] = [
     options: json,
     load: async () => (await approvals()).deny,
   },
+  // Before the shorter name, which would take it for a word behind it.
+  {
+    words: ["approvals", "rules", "general"],
+    takes: ["rule"],
+    summary: "let a rule hold in every conversation, not only in its own",
+    options: json,
+    load: async () => (await approvals()).general,
+  },
   {
     words: ["approvals", "rules"],
     takes: [],
@@ -187,6 +196,27 @@ export const commands: readonly Command[] = [
     summary: "take it back; an id, platform/id, or a name",
     options: json,
     load: async () => (await pair()).revoke,
+  },
+  {
+    words: ["link"],
+    takes: [],
+    summary: "print a link that lets one browser in, once, within 10 minutes",
+    options: { ...json, print: { type: "boolean", summary: "also where the output is not a terminal" } },
+    load: async () => (await import("./commands/link.ts")).link,
+  },
+  {
+    words: ["devices", "list"],
+    takes: [],
+    summary: "browsers that are signed in to the page",
+    options: json,
+    load: async () => (await devices()).list,
+  },
+  {
+    words: ["devices", "revoke"],
+    takes: ["[device]"],
+    summary: "sign a browser out; what it has open ends at once",
+    options: { ...json, all: { type: "boolean", summary: "all of them" } },
+    load: async () => (await devices()).revoke,
   },
   {
     words: ["jobs", "list"],
@@ -307,6 +337,7 @@ export const usual: Readonly<Record<string, string>> = {
   outbox: "list",
   approvals: "list",
   pair: "list",
+  devices: "list",
   jobs: "list",
   workspaces: "list",
   config: "show",

@@ -2,7 +2,7 @@
 // death without repeating a finished step. Nothing needed for that lives outside these entries and the turn row.
 
 import { Bug, type Instant } from "./ids.ts";
-import type { FileRef, Inbound } from "./message.ts";
+import { type Address, type FileRef, type Inbound, bringsOutside } from "./message.ts";
 import type { ResumeReason } from "./session.ts";
 import type { Usage } from "./usage.ts";
 
@@ -44,6 +44,8 @@ export type Said = {
   /** Whatever the agent needs back to continue; opaque to us. */
   readonly data?: unknown;
   readonly usage?: Usage;
+  /** Tools of the agent itself, which we do not see, may have read text from outside. */
+  readonly outside?: true;
 };
 
 /** A question of the agent itself. */
@@ -58,7 +60,11 @@ export type Asked = {
   readonly what?: string;
   /** A digest of it: the answer is for nothing else. */
   readonly bound?: string;
+  readonly routed?: readonly RoutedQuestion[];
 };
+
+/** Where else an approval was asked, because its requester may not give it, and how people call whoever is there. */
+export type RoutedQuestion = { readonly to: Address; readonly name: string };
 
 /** A call that waits for its user: to be allowed, or for the words that are its result. */
 export type CallAsked = {
@@ -72,6 +78,7 @@ export type CallAsked = {
   readonly bound: string;
   /** What a rule would allow from then on; null where none is possible. */
   readonly subject: string | null;
+  readonly routed?: readonly RoutedQuestion[];
 };
 
 /** Everything before is told by the summary from now on; the originals stay where they are. */
@@ -204,7 +211,8 @@ export function isFromOutside(journal: readonly Entry[]): boolean {
   return journal.some(
     (entry) =>
       (entry.type === "tool-ended" && entry.result.outside === true) ||
-      (entry.type === "joined" && entry.message.outside === true),
+      (entry.type === "said" && entry.outside === true) ||
+      (entry.type === "joined" && bringsOutside(entry.message)),
   );
 }
 

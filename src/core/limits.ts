@@ -30,6 +30,10 @@ export const limits = {
   sendMs: 60_000,
   /** Sends at the same time on one platform account. */
   sendsMax: 64,
+  /** Answers that take no longer than this are one message, without a placeholder before it. */
+  previewAfterMs: 300,
+  /** After a platform asked the whole account to pause, previews leave it alone for this long. */
+  previewQuietMs: 30_000,
   /** A request about a preview is given up after this. */
   previewMs: 10_000,
   /** How long the end of a turn waits to learn which message its preview stands in. */
@@ -40,10 +44,15 @@ export const limits = {
   typingEveryMs: 4_000,
   /** How often a text that may have arrived is sent again where the platform takes no key. */
   doubtfulSendsMax: 2,
+  /** The same for sends that a break of the connection cut off. */
+  cutSendsMax: 10,
+  /** First and longest pause between two probes of an account that cannot be reached. */
+  reachProbeMinMs: 500,
+  reachProbeMaxMs: 30_000,
   /** First and longest pause between two attempts to send. */
   retryMinMs: 1_000,
   retryMaxMs: 5 * 60_000,
-  /** A reply that could not be sent for this long is a dead letter. */
+  /** A reply that could not be sent for this long is held. */
   giveUpMs: 3 * 24 * 3_600_000,
   /** First and longest pause before a platform is connected again. */
   reconnectMinMs: 1_000,

@@ -1,7 +1,7 @@
 // What comes in and what is kept of a conversation. Everything here is plain data and goes to the store as it is.
 
 import type { Instant, SessionId, TurnId } from "./ids.ts";
-import type { Party } from "./requester.ts";
+import type { Maker, Party } from "./requester.ts";
 
 /** Where a conversation is. `account` is one of our own accounts on that platform. */
 export type Address = {
@@ -32,6 +32,8 @@ export type Inbound = {
   readonly sender: string;
   /** What the sender may do, as it was when the message was accepted. Set by the intake alone. */
   readonly party?: Party;
+  /** Who made the reminder that this is; it acts with their rights. */
+  readonly maker?: Maker;
   readonly body: Body;
   readonly sentAt: Instant;
   /** The platform's id of the message itself, where an answer may be anchored. */
@@ -50,7 +52,15 @@ export type Inbound = {
   readonly outside?: true;
   /** What is to be done with such words, in the owner's own. */
   readonly task?: string;
+  /** The sender's own words, with those of others in them: a quote or something forwarded. It marks its conversation. */
+  readonly carries?: true;
 };
+
+/** Whether text from outside comes with a message. What people record themselves are their own words. */
+export function bringsOutside({ outside, carries, isBot, body }: Inbound): boolean {
+  const hasFiles = body.kind === "text" && body.files.some(({ mime }) => !/^\s*audio\//i.test(mime));
+  return outside === true || carries === true || isBot === true || hasFiles;
+}
 
 /** `called`: the words are meant for us, by a mention, a reply or a command. */
 export type Group = { readonly called: boolean; readonly title?: string };
@@ -77,6 +87,8 @@ export type NewMessage = {
   readonly files?: readonly FileRef[];
   /** Strangers' words are in it. */
   readonly outside?: true;
+  /** Words of others are in it, beside the sender's own. */
+  readonly carries?: true;
   readonly at: Instant;
 };
 

@@ -29,7 +29,7 @@ table(
       person: "api/api/ci",
     },
   ],
-  async ({ from, more, person }) => assert.equal(requesterOf(anInbound("hello", { from, ...more })).person, person),
+  async ({ from, more, person }) => assert.equal(requesterOf(anInbound("hello", { from, ...more }), []).person, person),
 );
 
 const separate: Sharing = { workspaces: "separate", shareWith: [] };

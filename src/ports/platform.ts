@@ -1,5 +1,6 @@
 // A chat platform. What one can do beyond these few methods is data, or a group of methods that is there or not.
 
+import { limits } from "../core/limits.ts";
 import type { Address, Hints, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
 import type { Blobs } from "./blobs.ts";
@@ -10,6 +11,8 @@ export type Can = {
   readonly keyedSend: boolean;
   /** Previews of a growing answer may be shown, at most this often; null when not at all. */
   readonly draftEveryMs: number | null;
+  /** A preview that is a message of its own is placed only when a turn has taken this long; absent: at once. */
+  readonly previewAfterMs?: number;
   /** How fast it takes what we send; absent where nobody counts. */
   readonly pace?: Pace;
   /** It is somewhere else and needs a network: the gateway is ready without it. */
@@ -18,11 +21,25 @@ export type Can = {
   readonly sendsByLink?: true;
 };
 
+/** As configured: `always` places a preview at once, `true` only where an answer takes a while. */
+export type Streaming = boolean | "always";
+
+/** What an account can do about previews that are messages of their own. */
+export function previewsFor(
+  streaming: Streaming,
+  draftEveryMs: number,
+): Pick<Can, "draftEveryMs"> & Partial<Pick<Can, "previewAfterMs">> {
+  if (streaming === false) return { draftEveryMs: null };
+  return { draftEveryMs, ...(streaming === true ? { previewAfterMs: limits.previewAfterMs } : {}) };
+}
+
 /** What one account may send. Previews yield; what must arrive waits its turn. */
 export type Pace = {
   readonly perSecond: number;
-  /** Least pause between two sends to the same chat. */
+  /** Pause between two sends to the same chat, on average. */
   readonly chatEveryMs: number;
+  /** So many may go to one chat in a row before the pause counts; 1 without it. The last place is kept for answers. */
+  readonly chatBurst?: number;
   /** In a chat of several people. */
   readonly perGroupMinute?: number;
   /** Which chats those are; without it, none. */
@@ -64,6 +81,9 @@ export interface DraftMessages {
   remove(to: Address, remoteId: string, signal: AbortSignal): Promise<SendResult>;
 }
 
+/** Resolves when the receipt is stored. Rejects when the gateway may not go on. */
+export type Confirm = (remoteId: string) => Promise<void>;
+
 export interface Platform {
   readonly name: string;
   /** Which of our own accounts there; the same for the same account, so that its cursor is found again. */
@@ -76,14 +96,22 @@ export interface Platform {
    * called again after a pause, for ever. A Fault `denied` says that only another configuration helps.
    */
   listen(inlet: Inlet, from: string | null, signal: AbortSignal): Promise<void>;
-  /** Never throws for what the platform said; throws only for our own bugs. */
-  send(item: OutboxItem, signal: AbortSignal): Promise<SendResult>;
+  /**
+   * Never throws for what the platform said; throws only for our own bugs. Where an item becomes several visible messages,
+   * `confirm` stores the id of each before the next one leaves; `item.now.sent` has those that are confirmed.
+   */
+  send(item: OutboxItem, signal: AbortSignal, confirm?: Confirm): Promise<SendResult>;
   /** The answer so far, or null to take the preview away. Failing is fine and silent. */
   draft(to: Address, text: string | null): void;
   /** Where previews are messages of their own; then `draft` is never called. */
   readonly drafts?: DraftMessages;
   /** Shows that an answer is on its way; called again every few seconds while it is. Failing is fine and silent. */
   typing?(to: Address, hints: Hints): void;
+  /**
+   * Asks the side that takes sends for something harmless. After a send without an answer it decides when sending goes on;
+   * without it, sends are repeated with growing pauses. Rejects where there is no proper answer; a Fault `denied` is one.
+   */
+  ping?(signal: AbortSignal): Promise<void>;
   /** Asks the far side whether all is well, for whoever looks closely: a sentence, or a Fault that says what is wrong. */
   probe?(signal: AbortSignal): Promise<string>;
 }

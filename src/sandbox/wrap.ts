@@ -111,6 +111,7 @@ async function plannedView(
     settings: Object.fromEntries(Object.keys(files).map((name) => [name, join(etc, name)])),
     granted: await Promise.all(view.grant.paths.map(lookAt)),
     programs: (view.programs ?? []).filter((one) => existsSync(one)),
+    files: view.files ?? null,
     more: order === null ? [] : [{ type: "bind", at: insideSockets, from: order.sockets, access: "read" }],
   });
 }

@@ -2,7 +2,7 @@
 // send. A seat is taken before an item is stored as being sent, so that "being sent" never means "waiting for its turn".
 // Who waits is let through in order; one whose chat must rest holds up nobody else. Previews never wait here.
 
-import type { Instant } from "../../core/ids.ts";
+import { type Instant, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
 import type { SendResult } from "../../core/outbox.ts";
@@ -44,17 +44,23 @@ export interface Gate {
   rests(to: Address): boolean;
   /** Whether the connection of this account stands now. Where sends need it, they wait for it: it is no attempt. */
   stands(platform: Pick<Platform, "name" | "account">, isUp: boolean): void;
+  /** Whether the far side can be reached, as probes say; until then every send waits. */
+  reaches(platform: Pick<Platform, "name" | "account">, isReached: boolean): void;
 }
 
 type Waiting = { readonly to: Address; readonly isEdit: boolean; readonly resolve: (seat: Seat | null) => void };
 
 type Room = {
   readonly rule: Pace | null;
-  /** Nobody goes, because there is no connection to go over. */
-  isShut: boolean;
+  /** There is no connection to send over. */
+  isDown: boolean;
+  /** Probes fail. */
+  isBroken: boolean;
   free: number;
   account: Sent;
   edits: Sent;
+  /** Until then previews leave the account alone. */
+  quietUntil: Instant;
   readonly chats: Map<string, Sent>;
   readonly waiting: Waiting[];
   /** Somebody waits, and nobody may go before them. */
@@ -75,9 +81,18 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     if (found !== undefined) return found;
     const can = platformOf(parts, to)?.can;
     const rule = can?.pace ?? null;
-    const fresh = { account: nothingSent, edits: nothingSent, chats: new Map(), waiting: [], isFull: false, nap: null };
-    const isShut = can?.sendsByLink === true;
-    const made: Room = { rule, isShut, free: rule?.atOnce ?? limits.sendsMax, ...fresh };
+    const quietUntil = 0 as Instant;
+    const fresh = {
+      account: nothingSent,
+      edits: nothingSent,
+      quietUntil,
+      chats: new Map(),
+      waiting: [],
+      isFull: false,
+      nap: null,
+    };
+    const isDown = can?.sendsByLink === true;
+    const made: Room = { rule, isDown, isBroken: false, free: rule?.atOnce ?? limits.sendsMax, ...fresh };
     rooms.set(key, made);
     return made;
   }
@@ -95,7 +110,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     if (after === before) return;
     room.chats.set(name, after);
     if (room.chats.size % forgetEvery !== 0) return;
-    for (const [chat, sent] of room.chats) if (isForgotten(room.rule, sent, world.now())) room.chats.delete(chat);
+    for (const [chat, sent] of room.chats) if (isForgotten(sent, world.now())) room.chats.delete(chat);
   }
 
   /** What is done to the count of a chat is done to that of the account. Where nobody counts, nothing is kept. */
@@ -140,8 +155,10 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function rest(room: Room, to: Address, afterMs: number, isAll: boolean): void {
     if (afterMs <= 0) return;
     const now = world.now();
-    if (isAll) room.account = rested(room.account, now, afterMs);
-    else change(room, to, (chat) => rested(chat, now, afterMs));
+    if (isAll) {
+      room.account = rested(room.account, now, afterMs);
+      room.quietUntil = later(now, afterMs + limits.previewQuietMs);
+    } else change(room, to, (chat) => rested(chat, now, afterMs));
   }
 
   function seatIn(room: Room, to: Address, isEdit: boolean): Seat {
@@ -162,7 +179,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function admit(room: Room): void {
     room.nap?.abort(over);
     room.nap = null;
-    room.isFull = room.isShut;
+    room.isFull = isShut(room);
     let next = Number.POSITIVE_INFINITY;
     const now = world.now();
     for (let i = 0; i < room.waiting.length && !room.isFull; ) {
@@ -191,7 +208,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function take(to: Address, isEdit: boolean): Seat | null {
     const room = roomOf(to);
     if (room.waiting.length > 0) admit(room);
-    if (room.isShut || room.isFull || room.free === 0) return null;
+    if (isShut(room) || room.isFull || room.free === 0) return null;
     return decide(room, to, "final", isEdit, world.now()).type === "now" ? seatIn(room, to, isEdit) : null;
   }
 
@@ -216,17 +233,28 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     preview(to) {
       const room = roomOf(to);
       if (room.waiting.length > 0) admit(room);
-      if (room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to))) return null;
+      if (isShut(room) || room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to)))
+        return null;
       const now = world.now();
+      if (room.quietUntil > now) return null;
       return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),
     stands({ name, account }, isUp) {
       const room = roomOf({ platform: name, account });
-      room.isShut = !isUp && platformOf(parts, { platform: name, account })?.can.sendsByLink === true;
+      room.isDown = !isUp && platformOf(parts, { platform: name, account })?.can.sendsByLink === true;
+      admit(room);
+    },
+    reaches({ name, account }, isReached) {
+      const room = roomOf({ platform: name, account });
+      room.isBroken = !isReached;
       admit(room);
     },
   };
+}
+
+function isShut({ isDown, isBroken }: Room): boolean {
+  return isDown || isBroken;
 }
 
 /** What counts as one chat. */

@@ -18,24 +18,50 @@ export function agentTests(open: OpenStore): void {
   });
 }
 
-const rule = (id: string, subject: string): Change => ({
+const rule = (id: string, subject: string, scope = "everywhere", held = false): Change => ({
   put: "rule",
-  rule: { id, tool: "terminal", subject, by: "u1", at: at(1) },
+  rule: { id, tool: "terminal", subject, by: "u1", at: at(1), scope, ...(held ? { held } : {}) },
 });
 
 function ruleTests(open: OpenStore): void {
   test("a rule is found by tool and subject, kept once, and revoked", async (t) => {
     const { store, by } = await started(t, open);
     await write(store, [rule("r1", "make"), rule("r2", "make"), rule("r3", "make test")]);
-    assert.equal((await store.rule("terminal", "make"))?.id, "r1");
-    assert.equal(await store.rule("write_file", "make"), null);
+    assert.equal((await store.rule("terminal", "make", "web/a/b"))?.id, "r1");
+    assert.equal(await store.rule("write_file", "make", "web/a/b"), null);
     assert.deepEqual(
       (await store.rules()).map(({ id }) => id),
       ["r1", "r3"],
     );
     await write(store, [{ drop: "rule", id: "r1" }]);
-    assert.equal(await store.rule("terminal", "make"), null);
+    assert.equal(await store.rule("terminal", "make", "web/a/b"), null);
     assert.equal(await store.commit([{ drop: "rule", id: "r1" }], by), "conflict");
+  });
+
+  test("a rule of one conversation holds nowhere else, and one that is held holds nowhere", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, [
+      rule("r1", "make", "web/a/b"),
+      rule("r2", "make", "web/a/c"),
+      rule("r3", "rm", undefined, true),
+    ]);
+    const found = async (subject: string, key: string) => (await store.rule("terminal", subject, key))?.id ?? null;
+    assert.deepEqual(
+      [await found("make", "web/a/b"), await found("make", "web/a/c"), await found("make", "web/a/d")],
+      ["r1", "r2", null],
+    );
+    assert.equal(await found("rm", "web/a/b"), null);
+    assert.deepEqual(
+      (await store.rules()).map(({ id, scope, held }) => [id, scope, held]),
+      [
+        ["r1", "web/a/b", undefined],
+        ["r2", "web/a/c", undefined],
+        ["r3", "everywhere", true],
+      ],
+    );
+    // What was held is asked again, and then allowed for one conversation.
+    await write(store, [rule("r4", "rm", "web/a/b")]);
+    assert.deepEqual([await found("rm", "web/a/b"), await found("rm", "web/a/c")], ["r4", null]);
   });
 }
 
@@ -70,6 +96,7 @@ function memoryTests(open: OpenStore): void {
       { put: "message", message: aMessage("x1", { session: sessionId("s1"), text: "I bought a bicycle" }) },
       { put: "message", message: aMessage("x2", { session: sessionId("s2"), text: "a stranger's bicycle" }) },
       { put: "message", message: aMessage("x3", { session: sessionId("s1"), text: "a tram came", outside: true }) },
+      { put: "message", message: aMessage("x4", { session: sessionId("s1"), text: "> a letter", carries: true }) },
     ]);
     const found = await store.recall("owner", "bicycle", 5);
     assert.deepEqual(
@@ -84,11 +111,19 @@ function memoryTests(open: OpenStore): void {
       false,
     );
     assert.equal((await store.recall("owner", "tram", 5))[0]?.outside, true);
+    assert.equal((await store.recall("owner", "letter", 5))[0]?.outside, true);
     const lines = await store.history(sessionId("s1"), 5);
     assert.deepEqual(
-      lines.map((one) => one.outside),
-      [undefined, true],
+      lines.map(({ outside, carries }) => [outside, carries]),
+      [
+        [undefined, undefined],
+        [true, undefined],
+        [undefined, true],
+      ],
     );
+    await write(store, [{ put: "outside", session: sessionId("s1") }]);
+    const marked = await store.recall("owner", "bought", 5);
+    assert.equal(marked[0]?.outside, true, "a marked conversation may repeat text from outside anywhere");
     assert.deepEqual(await store.recall("owner", '"*()', 5), []);
     assert.equal((await store.recall("owner", "bicycle", 1)).length, 1);
   });

@@ -39,7 +39,7 @@ export function stepper(options: ModelOptions): Stepper {
     return keep;
   };
   return async (job, signal) => {
-    const workspace = await options.workspaceFor?.(requesterOf(job.input));
+    const workspace = await options.workspaceFor?.(requesterOf(job.input, job.journal));
     if (workspace === undefined) return step(caller, keepFor("", options.blobs), job, signal);
     const { person, folder, blobs } = workspace;
     const own = { ...options, blobs, facts: { ...options.facts, workspace: folder } };
