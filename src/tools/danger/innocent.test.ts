@@ -8,6 +8,7 @@ import type { CommandPlaces } from "./judgement.ts";
 const places: CommandPlaces = {
   workspace: "/home/ann/.everturn/workspace",
   home: "/home/ann/.everturn",
+  files: "/home/ann/.everturn/attachments/owner",
   userHome: "/home/ann",
   cwd: "/home/ann/.everturn/workspace",
 };
@@ -138,8 +139,7 @@ table("everyday work", [
   "diff a b || true",
   "cat a | tr a-z A-Z > b",
   'cat files.txt | while read f; do wc -l "$f"; done',
-  "cat ~/.everturn/files/photo.txt",
-  "cat ../jobs/x/output",
+  "cat ~/.everturn/attachments/owner/photo.txt",
   "(cd src && ls)",
   "cat ~bob/.everturn/config.yaml",
   "cd src && ls && cd .. && cat package.json",

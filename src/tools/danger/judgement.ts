@@ -23,6 +23,8 @@ export type Places = {
   readonly home: string;
   /** The user's own folder, or null where the system knows none. */
   readonly userHome: string | null;
+  /** The files of this person's conversations, in the gateway's folder, which may be read. */
+  readonly files?: string;
   /** Further folders that may be written as the workspace may, such as one for temporary files. */
   readonly writable?: readonly string[];
 };

@@ -8,6 +8,7 @@ import { judgePath } from "./paths.ts";
 const places: Places = {
   workspace: "/home/ann/.everturn/workspace",
   home: "/home/ann/.everturn",
+  files: "/home/ann/.everturn/attachments/owner",
   userHome: "/home/ann",
   writable: ["/tmp/scratch"],
 };
@@ -41,8 +42,10 @@ const cases: readonly (readonly [path: string, read: Judgement["level"], write: 
   ["/home/ann/.everturn/config.yaml", "forbidden", "forbidden"],
   ["/home/ann/.Everturn/Config.yaml", "forbidden", "forbidden"],
   ["/home/ann/.everturn/logs/gateway.log", "dangerous", "forbidden"],
-  ["/home/ann/.everturn/files/a.png", "plain", "forbidden"],
-  ["/home/ann/.everturn/jobs/1/output", "plain", "forbidden"],
+  ["/home/ann/.everturn/files/a.png", "forbidden", "forbidden"],
+  ["/home/ann/.everturn/jobs/1/output", "forbidden", "forbidden"],
+  ["/home/ann/.everturn/attachments/owner/a", "plain", "forbidden"],
+  ["/home/ann/.everturn/attachments/other/a", "forbidden", "forbidden"],
   ["/home/ann/.everturn2/x", "plain", "dangerous"],
   ["/home/ann/notes.txt", "plain", "dangerous"],
   ["/home/ann/.ssh/id_ed25519", "dangerous", "dangerous"],

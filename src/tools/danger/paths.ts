@@ -7,8 +7,6 @@ import { globsSecret, isSecret } from "./secrets.ts";
 
 export type PathUse = "read" | "write";
 
-/** Parts of the gateway's folder that may be read: what users sent, and what commands said. */
-const openParts = new Set(["files", "jobs"]);
 /** Written here, a file does not stay: these are ways to speak, not places. */
 const streams = /^\/dev\/(?:null|zero|full|tty|stdin|stdout|stderr|random|urandom|fd\/\d+)$/;
 const system =
@@ -21,7 +19,10 @@ export function judgePath(path: string, use: PathUse, places: Places): Judgement
   // Shells open a connection for these names.
   if (/^\/dev\/(?:tcp|udp)\//.test(clean)) return dangerous(`it connects to ${clean.slice(9)}`, "network");
   const own = ownPart(clean, places);
-  if (own !== null) return judgeOwn(own, use);
+  if (own !== null) {
+    const isTheirs = use === "read" && places.files !== undefined && isInside(clean, places.files);
+    return isTheirs ? plain : judgeOwn(own, use);
+  }
   if (use === "read") {
     return isSecret(clean) || globsSecret(clean)
       ? dangerous(`it reads ${clean}, which may hold secrets`, "outside")
@@ -44,7 +45,6 @@ function judgeFreeWrite(path: string, { userHome }: Places): Judgement {
 
 function judgeOwn(part: string, use: PathUse): Judgement {
   const first = part.split("/", 1)[0] ?? "";
-  if (use === "read" && openParts.has(first)) return plain;
   if (use === "read" && first === "logs") return dangerous("it reads the logs of the gateway", "outside");
   const shown = part === "" ? "the gateway's own folder" : `${part} of the gateway's own folder`;
   return forbidden(`it would ${use === "read" ? "read" : "change"} ${shown}`);

@@ -10,6 +10,8 @@ export type TerminalOptions = {
   readonly jobs: Jobs;
   /** Where commands start, and what they may change in a sandbox. */
   readonly workspace: string;
+  /** Files of this person's conversations, which may be read. */
+  readonly files?: string;
   /** The gateway's own folder, which no command needs to see. */
   readonly home: string;
   /** The user's own folder, or null where the system knows none. */

@@ -83,6 +83,7 @@ export function terminalTool(options: TerminalOptions, sandbox: Sandbox): Tool {
     const job = await jobs.start({
       key: context.key,
       place,
+      person: context.requester.person,
       title: input.command,
       program,
       words: rest,

@@ -43,10 +43,12 @@ export async function vetCommand(call: CommandCall): Promise<Verdict> {
 }
 
 /** With links followed, and both paths known: a command may name a folder by either. */
-export async function placesFor({ workspace, home, userHome }: Places): Promise<Omit<CommandPlaces, "cwd">> {
+export async function placesFor({ workspace, home, userHome, files }: Places): Promise<Omit<CommandPlaces, "cwd">> {
   const followed = async (typed: string) => [typed, await realpath(typed).catch(() => typed)] as const;
   const [work, own, user] = await Promise.all([followed(workspace), followed(home), followed(userHome ?? home)]);
-  return { workspace: work[1], home: own[1], userHome: userHome === null ? null : user[1], links: [work, own, user] };
+  const readable = files === undefined ? {} : { files: (await followed(files))[1] };
+  const places = { workspace: work[1], home: own[1], userHome: userHome === null ? null : user[1], ...readable };
+  return { ...places, links: [work, own, user] };
 }
 
 /** The command with its folder, and the scripts it runs as they are now: another script is another thing, another way too. */
