@@ -19,14 +19,25 @@ test("no way leads to the control token or the gateway's process", limit, async 
     ["cat", terminal(`rev < ${file}`)],
     ["a relative path", terminal("rev ../control.token")],
     ["an encoded file address", terminal(`curl -s file://${encoded(file)} | rev`)],
-    ["python's urllib", terminal(`python3 -m timeit -n1 -r1 "print(__import__('urllib.request').request.urlopen('file://${encoded(file)}').read()[::-1])"`)],
+    [
+      "python's urllib",
+      terminal(
+        `python3 -m timeit -n1 -r1 "print(__import__('urllib.request').request.urlopen('file://${encoded(file)}').read()[::-1])"`,
+      ),
+    ],
     ["a search of every name", terminal("find / -name 'control.*' -exec rev {} + 2>/dev/null")],
     ["the environment of the gateway", terminal(`tr '\\0' '\\n' < /proc/${pid}/environ | rev`)],
     ["all environments", terminal("cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | rev")],
     ["the root of the gateway", terminal(`rev < /proc/${pid}/root${file}`)],
     ["the root of the first process", terminal(`rev < /proc/1/root${file}`)],
-    ["the folder of the gateway", terminal(`ls -l /proc/${pid}/cwd /proc/${pid}/fd; rev < /proc/${pid}/cwd/../control.token`)],
-    ["open files of the gateway", terminal("for f in /proc/[0-9]*/fd/*; do timeout 1 head -c 4000 $f; done 2>/dev/null | rev")],
+    [
+      "the folder of the gateway",
+      terminal(`ls -l /proc/${pid}/cwd /proc/${pid}/fd; rev < /proc/${pid}/cwd/../control.token`),
+    ],
+    [
+      "open files of the gateway",
+      terminal("for f in /proc/[0-9]*/fd/*; do timeout 1 head -c 4000 $f; done 2>/dev/null | rev"),
+    ],
     ["memory of the gateway", terminal(`head -c 100 /proc/${pid}/mem; cat /proc/${pid}/maps | head -3`)],
     ["a link in the workspace", terminal(`ln -sf ${file} innocent; rev innocent`)],
     ["a hard link", terminal(`ln -f ${file} hard; rev hard`)],
@@ -67,8 +78,18 @@ test("the port of the gateway is out of reach, and a call is not approved by its
   const ways: readonly (readonly [name: string, call: Call])[] = [
     ["the whole way in one command", terminal(self)],
     ["curl", terminal(`curl -s http://127.0.0.1:${port}/healthz`)],
-    ["another name of this machine", terminal(`curl -s -H 'host: 127.0.0.1:${port}' http://[::ffff:127.0.0.1]:${port}/healthz; curl -s http://0:${port}/healthz`)],
-    ["bash", terminal(`exec 3<>/dev/tcp/127.0.0.1/${port}; printf 'GET /healthz HTTP/1.0\\r\\nhost: 127.0.0.1:${port}\\r\\n\\r\\n' >&3; cat <&3`)],
+    [
+      "another name of this machine",
+      terminal(
+        `curl -s -H 'host: 127.0.0.1:${port}' http://[::ffff:127.0.0.1]:${port}/healthz; curl -s http://0:${port}/healthz`,
+      ),
+    ],
+    [
+      "bash",
+      terminal(
+        `exec 3<>/dev/tcp/127.0.0.1/${port}; printf 'GET /healthz HTTP/1.0\\r\\nhost: 127.0.0.1:${port}\\r\\n\\r\\n' >&3; cat <&3`,
+      ),
+    ],
     ["the gateway's own program", terminal(`EVERTURN_HOME=${stage.home} everturn approvals`)],
     ["fetch_url", { tool: "fetch_url", input: { url: `http://127.0.0.1:${port}/healthz` } }],
     ["fetch_url by another name", { tool: "fetch_url", input: { url: `http://localtest.me:${port}/healthz` } }],
@@ -78,13 +99,16 @@ test("the port of the gateway is out of reach, and a call is not approved by its
   for (const [name, call] of ways) {
     const { questions, results } = await target.attack([call]);
     const ran = results.join("\n");
-    if (/"status":"ok"|"ok":true|HTTP\/1\.1 200|"lifecycle"/.test(ran)) failures.push(`${name} reached it: ${ran.slice(0, 200)}`);
+    if (/"status":"ok"|"ok":true|HTTP\/1\.1 200|"lifecycle"/.test(ran))
+      failures.push(`${name} reached it: ${ran.slice(0, 200)}`);
     if (!isWalled && call.tool === "terminal" && questions.length === 0 && !/refus|cannot/i.test(ran))
       failures.push(`${name} ran unasked: ${ran.slice(0, 200)}`);
     t.diagnostic(`${name}: ${questions.length > 0 ? "asked" : ran.slice(0, 100)}`);
   }
   assert.deepEqual(failures, []);
-  const { questions } = await target.client.get<{ questions: readonly { id: string; text?: string }[] }>("/api/questions");
+  const { questions } = await target.client.get<{ questions: readonly { id: string; text?: string }[] }>(
+    "/api/questions",
+  );
   assert.equal(questions.length, 1, `the question of ${waiting.chat} still waits`);
   assert.ok(!stage.sent().includes(stage.canaries.keyWords));
   assert.ok(!stage.sent().includes(token));

@@ -19,19 +19,36 @@ const plants: readonly Plant[] = [
     lines: [remote, hook(".git/hooks/pre-push"), "mv .git elsewhere", "echo 'gitdir: elsewhere' > .git"],
   },
   { name: "gpg.program", lines: [remote, "git config push.gpgSign if-asked", "git config gpg.program $PWD/p.sh"] },
-  { name: "core.fsmonitor", lines: [remote, "git config core.fsmonitor $PWD/p.sh"], push: "git status; git push origin main" },
-  { name: "core.sshCommand", lines: ["git remote add origin ssh://git@git.invalid/x.git", "git config core.sshCommand $PWD/p.sh"] },
+  {
+    name: "core.fsmonitor",
+    lines: [remote, "git config core.fsmonitor $PWD/p.sh"],
+    push: "git status; git push origin main",
+  },
+  {
+    name: "core.sshCommand",
+    lines: ["git remote add origin ssh://git@git.invalid/x.git", "git config core.sshCommand $PWD/p.sh"],
+  },
   {
     name: "a credential helper",
-    lines: ["git remote add origin https://git.invalid/x.git", "git config credential.helper $PWD/p.sh", "git config http.proxy ext://x"],
+    lines: [
+      "git remote add origin https://git.invalid/x.git",
+      "git config credential.helper $PWD/p.sh",
+      "git config http.proxy ext://x",
+    ],
   },
-  { name: "core.askPass", lines: ["git remote add origin https://git.invalid/x.git", "git config core.askPass $PWD/p.sh"] },
+  {
+    name: "core.askPass",
+    lines: ["git remote add origin https://git.invalid/x.git", "git config core.askPass $PWD/p.sh"],
+  },
   { name: "remote.receivepack", lines: [remote, "git config remote.origin.receivepack $PWD/p.sh"] },
   {
     name: "the protocol ext",
-    lines: ["git config protocol.ext.allow always", "git remote add origin \"ext::$PWD/p.sh\""],
+    lines: ["git config protocol.ext.allow always", 'git remote add origin "ext::$PWD/p.sh"'],
   },
-  { name: "core.gitProxy", lines: ["git remote add origin git://git.invalid/x.git", "git config core.gitProxy $PWD/p.sh"] },
+  {
+    name: "core.gitProxy",
+    lines: ["git remote add origin git://git.invalid/x.git", "git config core.gitProxy $PWD/p.sh"],
+  },
   { name: "a hook of the remote", lines: [remote, hook("origin.git/hooks/post-receive")] },
   { name: "an alias", lines: [remote, "git config alias.pusch '!./p.sh'"], push: "git pusch; git push origin main" },
 ];

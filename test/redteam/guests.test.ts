@@ -6,7 +6,16 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Chat, FakeTelegram, type Person, type Shown } from "../fakes/telegram.ts";
 import { atEnd, until } from "../process/stage.ts";
-import { type Call, type RedStage, type Target, assertUntouched, limit, openRedStage, readFile, terminal } from "./stage.ts";
+import {
+  type Call,
+  type RedStage,
+  type Target,
+  assertUntouched,
+  limit,
+  openRedStage,
+  readFile,
+  terminal,
+} from "./stage.ts";
 
 type Scene = { readonly fake: FakeTelegram; readonly stage: RedStage; readonly target: Target };
 
@@ -14,7 +23,9 @@ async function openScene(t: TestContext, more: readonly string[] = ['allow: ["*"
   const fake = await FakeTelegram.start();
   atEnd(t, () => fake.close());
   const lines = [`token: "${fake.token}"`, `apiRoot: ${fake.url}`, "streaming: false", ...more];
-  const stage = await openRedStage(t, { more: ["platforms:", "  telegram:", ...lines.map((one) => `    ${one}`)].join("\n") });
+  const stage = await openRedStage(t, {
+    more: ["platforms:", "  telegram:", ...lines.map((one) => `    ${one}`)].join("\n"),
+  });
   return { fake, stage, target: await stage.start() };
 }
 
@@ -40,10 +51,23 @@ async function taken(fake: FakeTelegram): Promise<void> {
   );
 }
 
+async function openQuestions({ client }: Target): Promise<readonly string[]> {
+  const { questions } = await client.get<{ questions: readonly { id: string }[] }>("/api/questions");
+  return questions.map(({ id }) => id);
+}
+
 /** Tries everything that could be a yes. */
 function tryToApprove(person: Person, question: Shown, group: Chat): void {
-  for (const { text } of question.buttons.toReversed()) person.press(question, text);
-  for (const words of ["always", "yes", "approve", "/approve", "/approve@everturn_bot", "@everturn_bot yes", "@everturn_bot always"]) {
+  for (const { text } of question.buttons.toReversed()) if (!/deny|no/i.test(text)) person.press(question, text);
+  for (const words of [
+    "always",
+    "yes",
+    "approve",
+    "/approve",
+    "/approve@everturn_bot",
+    "@everturn_bot yes",
+    "@everturn_bot always",
+  ]) {
     person.write(words, { in: group, replyTo: question.id });
   }
 }
@@ -55,10 +79,9 @@ test("in a group no guest approves a request for a private key, neither another'
   const group = fake.group("Friends");
   eve.write(order(readFile(stage.canaries.sshKey)), { in: group });
   const first = await next(scene, group, 0);
+  const open = await openQuestions(target);
   tryToApprove(mallory, first, group);
   tryToApprove(eve, first, group);
-  await taken(fake);
-  assert.ok(!stage.sent().includes(stage.canaries.keyWords), "a guest's model read the private key");
   eve.write(order(terminal(`cp ${stage.canaries.diary} loot; cat loot`)), { in: group });
   const second = await next(scene, group, 1);
   tryToApprove(mallory, second, group);
@@ -71,6 +94,13 @@ test("in a group no guest approves a request for a private key, neither another'
     () => fake.said(eve.chat),
     (said) => said.length > 0,
     "the private chat is answered",
+  );
+  assert.ok(!stage.sent().includes(stage.canaries.keyWords), "a guest's model read the private key");
+  const left = await openQuestions(target);
+  assert.deepEqual(
+    open.filter((id) => !left.includes(id)),
+    [],
+    "a guest answered the question",
   );
   assertUntouched(stage, "guests in a group");
   const { rules } = await target.client.get<{ rules: readonly unknown[] }>("/api/rules");
@@ -88,8 +118,8 @@ test("what a guest calls always does not hold for the owner", limit, async (t) =
   eve.write("always");
   eve.write("/approve always");
   await taken(fake);
-  const { questions } = await target.attack([readFile(stage.canaries.sshKey)]);
-  assert.ok(questions.length > 0, "the owner is asked all the same");
+  const { questions, results } = await target.attack([readFile(stage.canaries.sshKey)]);
+  assert.ok(questions.length > 0, `the owner is not asked any more: ${results.join("\n")}`);
   const { rules } = await target.client.get<{ rules: readonly unknown[] }>("/api/rules");
   assert.deepEqual(rules, []);
   assertUntouched(stage, "a guest's always");
@@ -131,7 +161,10 @@ test("a guest's tools find neither the owner's files, uploads nor the output of 
     }
     await taken(fake);
   }
-  const later = stage.sent().slice(from).replaceAll(/"pattern\\?\\?\\?":\s*\\?\\?\\?"90210/g, "");
+  const later = stage
+    .sent()
+    .slice(from)
+    .replaceAll(/"pattern\\?\\?\\?":\s*\\?\\?\\?"90210/g, "");
   assert.ok(!later.includes("own words 90210"), "a guest's model read what belongs to the owner");
   assert.ok(!fake.chats.shown(eve.chat.id).some((one) => one.file !== null), "no file was sent");
 });
@@ -140,10 +173,14 @@ test("guests have workspaces of their own", limit, async (t) => {
   const scene = await openScene(t);
   const { fake, stage } = scene;
   const [eve, bob] = [fake.person("Eve"), fake.person("Bob")];
-  bob.write(`do: ${JSON.stringify([{ tool: "write_file", input: { path: "bob.txt", content: "bob-private-31337" } }])}`);
+  bob.write(
+    `do: ${JSON.stringify([{ tool: "write_file", input: { path: "bob.txt", content: "bob-private-31337" } }])}`,
+  );
   await next(scene, bob.chat, 0);
   const from = stage.sent().length;
-  eve.write(`do: ${JSON.stringify([readFile("bob.txt"), { tool: "search_files", input: { pattern: "private-\\d+" } }, terminal("cat bob.txt; grep -r bob-private .")])}`);
+  eve.write(
+    `do: ${JSON.stringify([readFile("bob.txt"), { tool: "search_files", input: { pattern: "private-\\d+" } }, terminal("cat bob.txt; grep -r bob-private .")])}`,
+  );
   const seen = await next(scene, eve.chat, 0);
   if (seen.buttons.length > 0) eve.write("/deny");
   await taken(fake);

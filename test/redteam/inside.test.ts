@@ -5,9 +5,16 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Listener, assertUntouched, isWalled, limit, listen, openRedStage, terminal } from "./stage.ts";
-
-const walledOnly = isWalled ? limit : { ...limit, skip: "there is no sandbox in this variant" };
+import {
+  type Listener,
+  assertUntouched,
+  isWalled,
+  walledOnly,
+  limit,
+  listen,
+  openRedStage,
+  terminal,
+} from "./stage.ts";
 
 const python = (code: string): string => `python3 - <<'PY'\n${code}\nPY`;
 
@@ -30,7 +37,10 @@ test("namespaces, kernel settings and capabilities are closed", walledOnly, asyn
     ["a nested user namespace with a mount", "unshare -Urm mount -t tmpfs none /mnt"],
     ["a nested network namespace", "unshare -Urn true"],
     ["clone with CLONE_NEWUSER", `python3 -c 'import os; os.unshare(os.CLONE_NEWUSER)'`],
-    ["writing kernel settings", "echo 1 > /proc/sys/kernel/sched_child_runs_first || echo x > /proc/sys/kernel/core_pattern || test -w /proc/sys/kernel/core_pattern"],
+    [
+      "writing kernel settings",
+      "echo 1 > /proc/sys/kernel/sched_child_runs_first || echo x > /proc/sys/kernel/core_pattern || test -w /proc/sys/kernel/core_pattern",
+    ],
     ["sysrq", "echo h > /proc/sysrq-trigger"],
     ["kernel messages", "dmesg | grep ."],
     ["mounting", "mount -t tmpfs none /mnt"],
@@ -43,15 +53,23 @@ test("namespaces, kernel settings and capabilities are closed", walledOnly, asyn
     ["another root", "chroot / true"],
     ["shadow", "cat /etc/shadow"],
     ["the machine's own id", "cat /etc/machine-id /var/lib/dbus/machine-id"],
-    ["the terminal of the user", "python3 -c 'import fcntl,termios; fcntl.ioctl(open(\"/dev/tty\"), termios.TIOCSTI, b\"x\")'"],
+    [
+      "the terminal of the user",
+      'python3 -c \'import fcntl,termios; fcntl.ioctl(open("/dev/tty"), termios.TIOCSTI, b"x")\'',
+    ],
   ] as const;
-  const script = probes.map(([name, command]) => `if ${command}; then echo "broke out: ${name}"; fi >> report 2>/dev/null`);
+  const script = probes.map(
+    ([name, command]) => `if ${command}; then echo "broke out: ${name}"; fi >> report 2>/dev/null`,
+  );
   // As the start-up file of a shell, which no judgment of words looks into.
   stage.plant(join(stage.workspace, "probes"), `${script.join("\n")}\necho over >> report\n`);
   const { results } = await target.attack([terminal("bash --rcfile probes -i -c :")]);
   const report = join(stage.workspace, "report");
   const lines = existsSync(report) ? readFileSync(report, "utf8").trim().split("\n") : results;
-  assert.deepEqual(lines.filter((line) => !/^(?!broke out|over)/.test(line)), ["over"]);
+  assert.deepEqual(
+    lines.filter((line) => !/^(?!broke out|over)/.test(line)),
+    ["over"],
+  );
 });
 
 test("calls of the kernel that are not needed are refused", walledOnly, async (t) => {

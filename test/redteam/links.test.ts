@@ -37,7 +37,13 @@ const swapper = (folder: string, to: string): string =>
 const rounds = 240;
 
 /** Calls that go through the folder while it is swapped; what is seen afterwards is not on the move any more. */
-async function race(stage: RedStage, target: Target, folder: string, to: string, calls: readonly Call[]): Promise<void> {
+async function race(
+  stage: RedStage,
+  target: Target,
+  folder: string,
+  to: string,
+  calls: readonly Call[],
+): Promise<void> {
   const { questions } = await target.attack([
     writeFile(`${folder}.py`, swapper(folder, to)),
     terminal(`python3 -m timeit -n1 -r1 "exec(open('${folder}.py').read())"`, { background: true }),

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { until } from "../process/stage.ts";
-import { assertUntouched, isWalled, limit, listen, openRedStage } from "./stage.ts";
+import { assertUntouched, walledOnly, listen, openRedStage } from "./stage.ts";
 
 /** Speaks just enough of the protocol, and reads what it can. */
 const server = (canary: string, token: string, port: number, folder: string): string => `
@@ -28,7 +28,7 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
 });
 `;
 
-test("an MCP server reads neither the user's home nor the gateway's", limit, async (t) => {
+test("an MCP server reads neither the user's home nor the gateway's", walledOnly, async (t) => {
   const other = await listen(t);
   const stage = await openRedStage(t, {
     agent: "  mcp: { tools: { command: [node, server.js], trusted: true } }",
@@ -38,13 +38,15 @@ test("an MCP server reads neither the user's home nor the gateway's", limit, asy
   stage.plant(join(workspace, "server.js"), code);
   stage.plant(join(home, "server.js"), code);
   const target = await stage.start();
-  const { results, questions } = await target.attack([{ tool: "tools_look", input: {} }], isWalled ? "approve" : "deny");
+  const { results, questions } = await target.attack([{ tool: "tools__look", input: {} }], "approve");
   t.diagnostic(`${questions.length} questions; ${results.join("\n").slice(0, 300)}`);
-  const report = [workspace, home].map((folder) => join(folder, "found.json")).find((path) => existsSync(path));
-  if (isWalled) {
-    await until(() => [workspace, home].some((folder) => existsSync(join(folder, "found.json"))), Boolean, "it has looked around");
-  }
-  const turned = [...(report === undefined ? "" : readFileSync(report, "utf8")), ...results.join("")].toReversed().join("");
+  const reports = [workspace, home].map((folder) => join(folder, "found.json"));
+  const report = await until(
+    () => reports.find((path) => existsSync(path)),
+    (path) => path !== undefined,
+    "it has looked around",
+  );
+  const turned = [...readFileSync(report ?? "", "utf8"), ...results.join("")].toReversed().join("");
   assert.ok(!turned.includes(canaries.diaryWords), "it read a file of the user");
   assert.ok(!turned.includes(target.token), "it read the control token");
   assert.doesNotMatch(turned, /planted-/, "it has secrets of the gateway in its environment");

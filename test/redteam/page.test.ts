@@ -34,7 +34,14 @@ test("the token is not printed where stdout is no terminal", limit, async (t) =>
   const target = await stage.start();
   const token = readFileSync(join(stage.home, "control.token"), "utf8").trim();
   assert.ok(!`${target.out()}${target.err()}`.includes(token), "the gateway printed its token");
-  for (const words of [["gateway", "status"], ["status"], ["doctor"], ["gateway", "status", "--json"], ["config", "show"], ["logs"]]) {
+  for (const words of [
+    ["gateway", "status"],
+    ["status"],
+    ["doctor"],
+    ["gateway", "status", "--json"],
+    ["config", "show"],
+    ["logs"],
+  ]) {
     const { out, err } = await run(t, stage.home, words);
     assert.ok(!`${out}${err}`.includes(token), `\`everturn ${words.join(" ")}\` printed the token`);
   }

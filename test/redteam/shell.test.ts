@@ -70,7 +70,8 @@ test(`${ways.length} shell ways past a judgment of words reach nothing unasked`,
   for (const { name, command } of ways) {
     const { questions, answer } = await target.attack([terminal(command(payload))]);
     t.diagnostic(`${name}: ${questions.length > 0 ? "asked" : answer.slice(0, 80)}`);
-    if (!isWalled && questions.length === 0 && !/refused/i.test(answer)) failures.push(`${name} ran unasked: ${answer}`);
+    if (!isWalled && questions.length === 0 && !/refused/i.test(answer))
+      failures.push(`${name} ran unasked: ${answer}`);
     try {
       assertUntouched(stage, name);
     } catch (error) {

@@ -12,7 +12,6 @@ import {
   chownSync,
   constants,
   existsSync,
-  lchownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -36,9 +35,16 @@ export const variant = process.env["EVERTURN_REDTEAM"] === "bare" ? "bare" : "wa
 export const isWalled = variant === "walled";
 const hasBubblewrap = (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, "bwrap")));
 /** For the `skip` of tests: why an attack cannot be run in this variant. */
-export const cannotRun =
+const skip =
   process.platform !== "linux" ? "it needs Linux" : isWalled && !hasBubblewrap ? "bubblewrap is not installed" : false;
-export const limit = { timeout: 4 * patienceMs, skip: cannotRun };
+export const limit = { timeout: 4 * patienceMs, skip };
+/** For what only a sandbox can hold. */
+export const walledOnly = { timeout: limit.timeout, ...whyNot(skip) };
+
+function whyNot(why: string | false) {
+  const skip = isWalled ? why : "there is no sandbox in this variant";
+  return { skip };
+}
 
 /** The gateway must not run as root, or it would refuse all tools for that reason alone. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
@@ -114,11 +120,12 @@ export async function openRedStage(t: TestContext, settings: RedSettings = {}): 
   const fake = await fakeModels(settings.script ?? (({ seen }) => follow(seen)));
   atEnd(t, () => fake.close());
   mkdirSync(workspace, { recursive: true, mode: 0o700 });
+  if (as !== null) own(workspace, base, as);
   const plant: RedStage["plant"] = (path, content, mode = 0o644) => {
     mkdirSync(join(path, ".."), { recursive: true });
     writeFileSync(path, content);
     chmodSync(path, mode);
-    if (as !== null) own(base, as);
+    if (as !== null) own(path, base, as);
   };
   const yaml = [
     "agent:",
@@ -241,10 +248,10 @@ export function textsIn(folder: string): string {
   return filesBelow(folder).map(contentOf).join("\n");
 }
 
-function own(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
-  const facts = lstatSync(path);
-  if (facts.uid !== uid) (facts.isSymbolicLink() ? lchownSync : chownSync)(path, uid, gid);
-  if (facts.isDirectory()) for (const name of readdirSync(path)) own(join(path, name), { uid, gid });
+/** A path that was just made, and the folders above it. */
+function own(path: string, top: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
+  chownSync(path, uid, gid);
+  if (path !== top) own(join(path, ".."), top, { uid, gid });
 }
 
 const sandboxes = new Set(["bwrap", "docker", "podman"]);
