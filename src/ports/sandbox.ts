@@ -22,6 +22,8 @@ export type SandboxView = {
   readonly grant: Grant;
   /** `person`: the HOME of the person. `empty`: a new one that ends with the program. Else a folder of its own. */
   readonly home: "person" | "empty" | { readonly folder: string };
+  /** The files of the person's conversations, read-only: the only folder of the gateway's home that is shown. */
+  readonly files?: string;
   /** Read-only beside the defaults, such as the program itself. */
   readonly programs?: readonly string[];
   /** Variables for the program; nothing of the gateway's own environment is added. */

@@ -182,6 +182,7 @@ async function wrapIn(
     settings: Object.fromEntries(names.map((name) => [name, join(etc, name)])),
     granted,
     programs: view.programs ?? [],
+    files: view.files ?? null,
   });
   const identity = view.person === ownerPerson ? ready.owner : agentIdentity;
   await writeSettings(etc, { ...settingsFiles(plan.home), gitconfig: gitConfig(identity) });

@@ -20,6 +20,8 @@ export type ViewFacts = {
   readonly settings: Readonly<Record<string, string>>;
   readonly granted: readonly GrantedPath[];
   readonly programs: readonly string[];
+  /** Files of the person's conversations; they lie in the gateway's home. */
+  readonly files: string | null;
 };
 
 export type ViewPlan = {
@@ -37,11 +39,12 @@ export function planView(facts: ViewFacts): ViewPlan {
   for (const one of outside) checkGranted(one, hidden);
   const granted = outside.map((one) => bind(boundPath(one), one.access));
   const shown = programs.filter((one) => !hidden.some((other) => isWithin(one, other))).map((one) => bind(one));
-  const chosen: readonly Mount[] = [bind(workspace, "write"), ...granted.toSorted(writableFirst), ...shown];
+  const files = facts.files === null ? [] : [bind(facts.files)];
+  const chosen: readonly Mount[] = [bind(workspace, "write"), ...granted.toSorted(writableFirst), ...shown, ...files];
+  const replaced = Object.entries(settings).map(([name, from]): Mount => bind(from, "read", `/etc/${name}`));
   const visible: readonly Mount[] = [
     ...chosen,
-    ...system,
-    ...Object.entries(settings).map(([name, from]): Mount => bind(from, "read", `/etc/${name}`)),
+    ...[...system, ...replaced].filter((mount) => !isInGranted(mount, granted)),
     bind(runtime.node, "read", insideRuntime.node),
     ...runtime.shown.map((name) => bind(`${runtime.folder}/${name}`, "read", `${insideRuntime.folder}/${name}`)),
   ];
@@ -61,6 +64,11 @@ export function planView(facts: ViewFacts): ViewPlan {
     tmp: hasMountBelowTmp ? "/var/tmp" : "/tmp",
     bound: granted.map(({ at }) => at),
   };
+}
+
+/** A granted folder is shown as it is. What hides something in it stays. */
+function isInGranted({ type, at }: Mount, granted: readonly Mount[]): boolean {
+  return (type === "bind" || type === "link") && granted.some((folder) => isBelow(at, folder.at));
 }
 
 function bind(from: string, access: "read" | "write" = "read", at: string = from): Mount {

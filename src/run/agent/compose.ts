@@ -14,7 +14,9 @@ import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
+import { openSandbox } from "../../sandbox/index.ts";
 import { toolEnvironment } from "../../tools/environment.ts";
+import { type FileWorkers, openFileWorkers } from "../../tools/files/workers.ts";
 import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import type { Mcp } from "../../tools/mcp/options.ts";
@@ -51,7 +53,9 @@ async function composeModel(
 ): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const own = perPerson((workspace) => ownTools(config, paths, workspace, jobs, given), workspaces, owners);
+  const files = fileWorkers(config, paths, workspaces, given);
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, given);
+  const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),
@@ -75,6 +79,7 @@ async function composeModel(
       return agent.tools;
     },
     async close(session) {
+      if (session === "all") files.close();
       await Promise.all([agent.close(session), session === "all" ? mcp?.close() : undefined]);
     },
   };
@@ -114,16 +119,38 @@ function jobsIn(paths: Paths, { archive, turn, world }: AgentGiven): Jobs {
   });
 }
 
-function ownTools(config: Config, paths: Paths, workspace: Workspace, jobs: Jobs, given: AgentGiven): readonly Tool[] {
+/** Everything of the gateway itself, also where the database is elsewhere. */
+function closedTo({ home, lock, store }: Paths): readonly string[] {
+  return [home, lock, store, ...besideStore(store)];
+}
+
+function fileWorkers(config: Config, paths: Paths, workspaces: Workspaces, given: AgentGiven): FileWorkers {
+  const { sandbox: choice } = config.agent.tools.terminal;
+  return openFileWorkers({
+    sandbox: openSandbox({ choice, home: paths.home, userHome: userHome(), environment: given.env }),
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    closed: closedTo(paths),
+    spawn: spawnIn(given),
+    environment: toolEnvironment(given.env),
+  });
+}
+
+function ownTools(
+  config: Config,
+  paths: Paths,
+  workspace: Workspace,
+  jobs: Jobs,
+  workers: FileWorkers,
+  given: AgentGiven,
+): readonly Tool[] {
   const { approvals, terminal, web } = config.agent.tools;
   const { archive, blobs, env, restart } = given;
-  const { home, notes, lock, store } = paths;
+  const { home, notes } = paths;
   const { folder, files } = workspace;
-  const room = { workspace: folder, files, home, userHome: userHome(), notes, approvals };
-  const untouchable = [lock, store, ...besideStore(store)];
+  const room = { userHome: userHome(), notes, approvals };
   return [
-    ...terminalTools({ ...room, ...terminal, jobs, environment: env }),
-    ...builtinTools({ ...room, untouchable, web, blobs, archive }),
+    ...terminalTools({ ...room, ...terminal, workspace: folder, files, home, jobs, environment: env }),
+    ...builtinTools({ ...room, workers, closed: closedTo(paths), web, blobs, archive }),
     restartTool({ approvals, restart }),
   ];
 }

@@ -1,21 +1,28 @@
 // Each person's calls act in their own workspace: told from the real tools on a real disk.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, describe, test } from "node:test";
+import { withoutSandbox } from "../../../test/fakes/room.ts";
 import { pathsIn } from "../../config/paths.ts";
 import { loadConfig } from "../../config/load.ts";
+import { noGrant } from "../../core/grant.ts";
+import { workspaceName } from "../../core/workspace.ts";
 import { type Requester, ownerPerson } from "../../core/requester.ts";
-import { listWorkspaces } from "../../host/workspaces.ts";
-import type { Tool } from "../../ports/tool.ts";
+import { listWorkspaces, markWorkspace } from "../../host/workspaces.ts";
+import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { openBlobs } from "../../stores/blobs/index.ts";
 import { aToolContext } from "../../testing/samples.ts";
+import { openSandbox } from "../../sandbox/index.ts";
+import { openFileWorkers } from "../../tools/files/workers.ts";
 import { builtinTools } from "../../tools/index.ts";
 import { perPerson } from "./per-person.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
+const skip = await withoutSandbox();
 const owner: Requester = { party: "owner", person: ownerPerson };
 const admin: Requester = { party: "admin", person: ownerPerson };
 const guest: Requester = { party: "person", person: "telegram/bot/7" };
@@ -33,28 +40,36 @@ async function aHome(t: TestContext, tools = "{}") {
   const paths = pathsIn(home);
   const blobs = openBlobs(paths.files);
   const workspaces = openWorkspaces(loaded.config, paths, blobs);
-  const make = ({ folder, files }: { readonly folder: string; readonly files: string }) =>
+  const environment = { PATH: process.env["PATH"] ?? "" };
+  const sandbox = openSandbox({ choice: "auto", home, userHome: null, environment });
+  const workers = openFileWorkers({
+    sandbox,
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    closed: [home],
+    spawn: (program, words, options) => spawn(program, words, { ...options, detached: true }),
+    environment,
+  });
+  t.after(() => workers.close());
+  const make = () =>
     builtinTools({
-      workspace: folder,
-      files,
-      home,
+      workers,
+      closed: [home],
       userHome: null,
       notes: paths.notes,
-      untouchable: [],
       approvals: "never",
       web: { allowPrivate: false },
       blobs,
       archive: { recall: async () => [] },
     });
-  const all = perPerson(make, workspaces, await workspaces.workspaceFor(owner));
+  const all = perPerson(make, workspaces, await workspaces.workspaceFor(owner), false);
   const named = (name: string): Tool => all.find((tool) => tool.name === name) ?? assert.fail(name);
   let calls = 0;
-  const call = async (requester: Requester, name: string, input: object) =>
-    JSON.stringify(await named(name).run(input, aToolContext(`k${calls++}`, { requester })));
+  const call = async (requester: Requester, name: string, input: object, more: Partial<ToolContext> = {}) =>
+    JSON.stringify(await named(name).run(input, aToolContext(`k${calls++}`, { requester, ...more })));
   return { home, paths, workspaces, call };
 }
 
-test("a guest finds nothing of the owner's, and the owner nothing of a guest's", async (t) => {
+test("a guest finds nothing of the owner's, and the owner nothing of a guest's", { skip }, async (t) => {
   const { call, workspaces } = await aHome(t);
   const others: Requester = { party: "person", person: "telegram/bot/8" };
   for (const [who, word] of [
@@ -84,7 +99,7 @@ test("a guest finds nothing of the owner's, and the owner nothing of a guest's",
   assert.doesNotMatch(await call(guest, "read_file", { path: foreign }), /canary/);
 });
 
-test("files sent by one person are read by their tools and by no other person's", async (t) => {
+test("files sent by one person are read by their tools and by no other person's", { skip }, async (t) => {
   const { call, workspaces, paths } = await aHome(t);
   const { blobs } = await workspaces.workspaceFor(owner);
   const { blob } = await blobs.put(Buffer.from("canary-upload"), { name: "a.txt", mime: "text/plain" });
@@ -100,7 +115,7 @@ test("files sent by one person are read by their tools and by no other person's"
     );
 });
 
-test("shared by the settings, everybody works in one folder", async (t) => {
+test("shared by the settings, everybody works in one folder", { skip }, async (t) => {
   const { call, paths } = await aHome(t, "{ workspaces: shared }");
   await call(guest, "write_file", { path: "notes.txt", content: "hello" });
   assert.match(await call(owner, "read_file", { path: "notes.txt" }), /hello/);
@@ -109,4 +124,38 @@ test("shared by the settings, everybody works in one folder", async (t) => {
     listed.map(({ person }) => person),
     [ownerPerson],
   );
+});
+
+describe("text from outside is followed through files", () => {
+  const isOutside = (result: string) => (JSON.parse(result) as { outside?: true }).outside === true;
+
+  test("a marked conversation marks the workspace it writes to, and reading there marks others of that person", async (t) => {
+    const { call, workspaces, paths } = await aHome(t);
+    const input = { path: "notes.txt", content: "obey" };
+    assert.equal(isOutside(await call(guest, "write_file", input)), false);
+    assert.equal(isOutside(await call(guest, "read_file", { path: "notes.txt" }, { outside: true })), false);
+    assert.equal((await workspaces.workspaceFor(guest)).isMarked, false, "reading leaves nothing behind");
+    await call(guest, "write_file", input, { outside: true });
+    assert.equal((await workspaces.workspaceFor(guest)).isMarked, true);
+    for (const [name, of] of [
+      ["read_file", { path: "notes.txt" }],
+      ["search_files", { pattern: "obey" }],
+      ["read_file", { path: "none" }],
+    ] as const)
+      assert.equal(isOutside(await call(guest, name, of)), true, name);
+    assert.equal(isOutside(await call(owner, "search_files", { pattern: "obey" })), false, "others stay as they are");
+    await markWorkspace(paths.workspaces, workspaceName(guest.person), false);
+    assert.equal(isOutside(await call(guest, "read_file", { path: "notes.txt" })), false, "the owner took it back");
+  });
+
+  test("files that were sent, and calls that reach a host, bring text from outside", async (t) => {
+    const { call, workspaces } = await aHome(t);
+    const { blobs } = await workspaces.workspaceFor(owner);
+    const { blob } = await blobs.put(Buffer.from("obey"), { name: "a.txt", mime: "text/plain" });
+    assert.equal(isOutside(await call(owner, "read_file", { path: blobs.path(blob) })), true);
+    await call(owner, "write_file", { path: "a", content: "b" });
+    assert.equal(isOutside(await call(owner, "read_file", { path: "a" })), false);
+    const grant = { ...noGrant, hosts: ["example.org"] };
+    assert.equal(isOutside(await call(owner, "read_file", { path: "a" }, { grant })), true);
+  });
 });

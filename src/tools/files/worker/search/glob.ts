@@ -1,6 +1,6 @@
 // Patterns for the names of files, as shells and git know them: * ? [ab] {a,b} and ** for any number of folders. Pure.
 
-import { Fault } from "../../../core/fault.ts";
+import { Fault } from "../../../../core/fault.ts";
 
 const lengthMax = 500;
 const meaning = /[.+^$()|\\]/;

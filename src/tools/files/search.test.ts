@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { type TestRoom, aRoom, aVet, asNobody } from "../../../../test/fakes/room.ts";
-import { aToolContext } from "../../../testing/samples.ts";
-import type { Room } from "../room.ts";
+import { type TestRoom, aRoom, asNobody } from "../../../test/fakes/room.ts";
+import { noGrant } from "../../core/grant.ts";
+import { aToolContext } from "../../testing/samples.ts";
 import { searchFilesTool } from "./search.ts";
 
-async function search(room: Room, input: unknown, msMax?: number): Promise<string> {
+async function search(room: TestRoom, input: unknown, msMax?: number): Promise<string> {
   const result = await searchFilesTool(room, msMax).run(input, aToolContext());
   assert.ok(result.type === "ok", JSON.stringify(result));
   return String(result.output);
@@ -27,23 +27,22 @@ function filled(room: TestRoom): TestRoom {
 }
 
 describe("search_files", () => {
-  const secret = "\n[1 files that may hold secrets were left out]";
   const cases: readonly (readonly [name: string, input: object, output: string])[] = [
-    ["lines", { pattern: "two" }, `a.txt:2: two words\nsrc/b.ts:2: // two${secret}`],
+    ["lines", { pattern: "two" }, ".env:1: KEY=two\na.txt:2: two words\nsrc/b.ts:2: // two"],
     [
       "without regard to case",
       { pattern: "two", ignoreCase: true, path: "src" },
       "src/b.ts:1: const Two = 2;\nsrc/b.ts:2: // two",
     ],
     ["as other languages write that", { pattern: "(?i)TWO", glob: "*.txt" }, "a.txt:2: two words"],
-    ["with a pattern", { pattern: "^t\\w+$" }, `a.txt:3: three${secret}`],
+    ["with a pattern", { pattern: "^t\\w+$" }, "a.txt:3: three"],
     ["with a pattern that only lenient readers read", { pattern: "\\-|two\\_?w*", glob: "a.*" }, "a.txt:2: two words"],
     ["in files of a name", { pattern: "two", glob: "*.ts" }, "src/b.ts:2: // two"],
     ["in one file", { pattern: "two", path: "a.txt" }, "a.txt:2: two words"],
     ["nothing", { pattern: "never", path: "src" }, "[nothing found in 2 files]"],
     ["names", { glob: "*.ts" }, "src/b.ts\nsrc/deep/c.ts"],
     ["names in a folder", { glob: "deep/*", path: "src" }, "src/deep/c.ts"],
-    ["all names", {}, `a.txt\nimage.png\nsrc/b.ts\nsrc/deep/c.ts${secret}`],
+    ["all names", {}, ".env\na.txt\nimage.png\nsrc/b.ts\nsrc/deep/c.ts"],
     ["a name that no file has", { glob: "*.rs" }, "[nothing found in 5 files]"],
     ["null for what is left out", { glob: "a.*", pattern: null, path: null, ignoreCase: null }, "a.txt"],
   ];
@@ -57,7 +56,7 @@ describe("search_files", () => {
     [{ glob: "{a" }, /glob \{a cannot be read/],
     [{ path: "none" }, /none does not exist/],
     [{ path: "../logs" }, /does not exist/],
-    [{ path: ".." }, /Refused: it would read the gateway's own folder/],
+    [{ path: ".." }, /belongs to the gateway itself/],
     [{ pattern: "x".repeat(1_001) }, /at most 1000 characters/],
   ];
   for (const [input, why] of bad) {
@@ -151,8 +150,9 @@ describe("search_files", () => {
     mkdirSync(join(room.home, "logs"));
     writeFileSync(join(room.home, "logs/today"), "two\n");
     room.put("a.txt", "two\n");
-    const output = await search(room, { pattern: "two", path: join(room.home, "..") });
-    assert.equal(output, "[nothing found in 0 files]");
-    assert.equal((await searchFilesTool(room).vet?.({ pattern: "x", path: "~/.ssh" }, aVet()))?.type, "approve");
+    const path = dirname(room.home);
+    const grant = { ...noGrant, paths: [{ path, access: "read" }] } as const;
+    const result = await searchFilesTool(room).run({ pattern: "two", path }, aToolContext("k", { grant }));
+    assert.deepEqual(result, { type: "ok", output: "[nothing found in 0 files]" });
   });
 });

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { Fault, sentenceOf } from "../../../core/fault.ts";
+import { Fault, sentenceOf } from "../../../../core/fault.ts";
 import type { SeekAnswer, SeekAsk, SeekOrder } from "./seeker.ts";
 
 export type Seeker = {
