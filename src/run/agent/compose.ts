@@ -54,7 +54,8 @@ async function composeModel(
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
   const files = fileWorkers(config, paths, workspaces, given);
-  const own = perPerson((workspace) => ownTools(config, paths, workspace, jobs, files, given), workspaces, owners);
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, given);
+  const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),
