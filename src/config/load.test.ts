@@ -57,7 +57,12 @@ test("without any file everything has its documented default", async () => {
       maxSteps: 90,
       prices: {},
       budget: {},
-      tools: { terminal: { sandbox: "auto", network: false }, approvals: "dangerous", web: { allowPrivate: false } },
+      tools: {
+        terminal: { sandbox: "auto", network: false, hosts: [], outside: false, unsafe: false },
+        allowRoot: false,
+        approvals: "dangerous",
+        web: { allowPrivate: false },
+      },
       mcp: {},
     },
     platforms: { ...out, web: { busy: "queue" }, terminal: { busy: "queue" } },

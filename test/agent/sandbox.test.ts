@@ -38,7 +38,7 @@ function newUser(t: TestContext): string {
 }
 
 test("the workspace and /tmp can be written, nothing else", { skip: cannot }, async (t) => {
-  const { terminal, home, workspace } = newJobsHome(t, { sandbox: "bwrap" });
+  const { terminal, home, workspace } = newJobsHome(t, { choice: "bwrap" });
   const elsewhere = mkdtempSync(join(tmpdir(), "everturn-elsewhere-"));
   atEnd(t, () => rmSync(elsewhere, { recursive: true, force: true }));
   const places = [elsewhere, home, join(home, "jobs"), "/etc", "/usr", "/var/lib", "/root", "/", "/proc/sys/kernel"];
@@ -68,7 +68,7 @@ test("the workspace and /tmp can be written, nothing else", { skip: cannot }, as
 test("what needs more than the sandbox gives is asked for outside of it, and done there", {
   skip: cannot,
 }, async (t) => {
-  const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
+  const { terminal, home, jobs } = newJobsHome(t, { choice: "bwrap", approvals: "dangerous" });
   const elsewhere = mkdtempSync(join(apart, "everturn-elsewhere-"));
   atEnd(t, () => rmSync(elsewhere, { recursive: true, force: true }));
   const { session, address, requester, now } = context("k");
@@ -90,7 +90,7 @@ test("what needs more than the sandbox gives is asked for outside of it, and don
   assert.deepEqual(await vet(terminal, `sh x.sh; touch y`), { type: "run" });
 
   // Where nobody is asked it holds, and the result says so.
-  const never = stageTools(home, jobs, { sandbox: "bwrap", approvals: "never" }).terminal;
+  const never = stageTools(home, jobs, { choice: "bwrap", approvals: "never" }).terminal;
   const place = mkdtempSync(join(apart, "everturn-place-"));
   atEnd(t, () => rmSync(place, { recursive: true, force: true }));
   const write = `echo precious >${place}/report.txt`;
@@ -108,7 +108,7 @@ test("its /tmp is written without a question, and the network is had by asking",
   atEnd(t, () => server.close());
   await until(() => server.listening, Boolean, "it listens");
   const { port } = server.address() as AddressInfo;
-  const { terminal, home, jobs } = newJobsHome(t, { sandbox: "bwrap", approvals: "dangerous" });
+  const { terminal, home, jobs } = newJobsHome(t, { choice: "bwrap", approvals: "dangerous" });
   const { session, address, requester, now } = context("k");
   const vet = async (tool: Tool, command: string) =>
     tool.vet?.({ command }, { session, address, requester, now, outside: false });
@@ -131,10 +131,10 @@ test("its /tmp is written without a question, and the network is had by asking",
     outputOf(await terminal.run({ command: fetch }, context("k3"))),
     /^\[exit code 0 .*; outside the sandbox\]\nreached$/,
   );
-  const open = stageTools(home, jobs, { sandbox: "bwrap", approvals: "dangerous", network: true }).terminal;
+  const open = stageTools(home, jobs, { choice: "bwrap", approvals: "dangerous", network: true }).terminal;
   assert.deepEqual(await vet(open, fetch), { type: "run" });
   assert.match(outputOf(await open.run({ command: fetch }, context("k4"))), /; in a sandbox, with network\]\nreached$/);
-  const never = stageTools(home, jobs, { sandbox: "bwrap", approvals: "never" }).terminal;
+  const never = stageTools(home, jobs, { choice: "bwrap", approvals: "never" }).terminal;
   assert.deepEqual(await vet(never, fetch), { type: "run" });
   assert.match(
     outputOf(await never.run({ command: fetch }, context("k5"))),
@@ -147,7 +147,7 @@ test("secrets and the gateway's own folder are not there", { skip: cannot }, asy
   const { jobs } = newJobsHome(t);
   const home = join(userHome, ".everturn");
   mkdirSync(home);
-  const { terminal } = stageTools(home, jobs, { sandbox: "bwrap", userHome });
+  const { terminal } = stageTools(home, jobs, { choice: "bwrap", userHome });
   writeFileSync(join(home, "control.token"), "PLANTED-CONTROL");
   writeFileSync(join(home, ".env"), "OPENAI_API_KEY=PLANTED-ENV");
   const command = [
@@ -166,10 +166,10 @@ test("no network unless it is allowed", { skip: cannot }, async (t) => {
   atEnd(t, () => server.close());
   await until(() => server.listening, Boolean, "it listens");
   const { port } = server.address() as AddressInfo;
-  const one = newJobsHome(t, { sandbox: "bwrap" });
+  const one = newJobsHome(t, { choice: "bwrap" });
   const command = `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`;
   assert.doesNotMatch(outputOf(await one.terminal.run({ command }, context("k1"))), /reached/);
-  const open = stageTools(one.home, one.jobs, { sandbox: "bwrap", network: true });
+  const open = stageTools(one.home, one.jobs, { choice: "bwrap", network: true });
   assert.match(outputOf(await open.terminal.run({ command }, context("k2"))), /reached$/);
 });
 
@@ -178,7 +178,7 @@ test("sockets of other programs cannot be reached", { skip: cannotAsUser }, asyn
   const server = createSocket((socket) => socket.end("reached")).listen(path);
   atEnd(t, () => server.close());
   await until(() => existsSync(path), Boolean, "it listens");
-  const { terminal, workspace } = newJobsHome(t, { sandbox: "bwrap", network: true });
+  const { terminal, workspace } = newJobsHome(t, { choice: "bwrap", network: true });
   copyFileSync(process.execPath, join(workspace, "node"));
   const script = `require("net").connect("${path}").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))`;
   const output = outputOf(await terminal.run({ command: `./node -e '${script}'` }, context("k1")));
@@ -186,7 +186,7 @@ test("sockets of other programs cannot be reached", { skip: cannotAsUser }, asyn
 });
 
 test("no rights, and no way to other processes", { skip: cannot }, async (t) => {
-  const { terminal } = newJobsHome(t, { sandbox: "bwrap" });
+  const { terminal } = newJobsHome(t, { choice: "bwrap" });
   const command = `grep Cap /proc/self/status; kill -9 ${process.pid}; ls /proc | grep -c '^[0-9]'; mount -t tmpfs x /tmp; chroot / true; echo over`;
   const output = outputOf(await terminal.run({ command }, context("k1")));
   assert.doesNotMatch(output, /Cap\w+:\t0*[1-9a-f]/);
@@ -200,7 +200,7 @@ test("no rights, and no way to other processes", { skip: cannot }, async (t) => 
 test("daemons, forks and deaf ones end with it: at the end, at the limit, and when the turn is stopped", {
   skip: cannot,
 }, async (t) => {
-  const one = newJobsHome(t, { sandbox: "bwrap" });
+  const one = newJobsHome(t, { choice: "bwrap" });
   const { terminal, workspace } = one;
   const left = (key: string) => marksOf(one, key);
   const daemon = "setsid sh -c 'trap \"\" TERM; sleep 600' >/dev/null 2>&1 & echo begun";
@@ -224,7 +224,7 @@ test("daemons, forks and deaf ones end with it: at the end, at the limit, and wh
 });
 
 test("exit codes, output and folders are as without one", { skip: cannot }, async (t) => {
-  const { terminal, workspace } = newJobsHome(t, { sandbox: "bwrap" });
+  const { terminal, workspace } = newJobsHome(t, { choice: "bwrap" });
   mkdirSync(join(workspace, "sub"));
   const cases: readonly (readonly [input: object, says: RegExp])[] = [
     [{ command: "pwd; exit 3", cwd: "sub" }, /^\[exit code 3 after .*\/workspace\/sub$/s],

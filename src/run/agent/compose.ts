@@ -18,6 +18,7 @@ import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import type { Mcp } from "../../tools/mcp/options.ts";
 import { background, terminalTools } from "../../tools/terminal/index.ts";
+import { sandboxPort } from "../../tools/terminal/sandbox/port.ts";
 import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
 import { acpCommand, mcpServers, modelSettings, workspaceOf } from "./settings.ts";
@@ -105,13 +106,15 @@ function jobsIn(paths: Paths, { archive, turn, world }: AgentGiven): Jobs {
 }
 
 function ownTools(config: Config, paths: Paths, workspace: string, jobs: Jobs, given: AgentGiven): readonly Tool[] {
-  const { approvals, terminal, web } = config.agent.tools;
+  const { approvals, terminal, web, allowRoot } = config.agent.tools;
   const { archive, blobs, env, restart } = given;
   const { home, notes, lock, store } = paths;
   const room = { workspace, home, userHome: userHome(), notes, approvals };
+  const { sandbox: choice, unsafe } = terminal;
+  const sandbox = sandboxPort({ choice, unsafe, workspace, home, userHome: room.userHome });
   const untouchable = [lock, store, ...besideStore(store)];
   return [
-    ...terminalTools({ ...room, ...terminal, jobs, environment: env }),
+    ...terminalTools({ ...room, ...terminal, sandbox, allowRoot, jobs, environment: env }),
     ...builtinTools({ ...room, untouchable, web, blobs, archive }),
     restartTool({ approvals, restart }),
   ];

@@ -16,9 +16,11 @@ const never = () => Promise.reject(new Error("nobody asks for it"));
 
 test("every built-in tool is known with its effect and its time limit, and no other", () => {
   const room = { workspace: "/w", home: "/h", userHome: null, notes: "/n", approvals: "dangerous" } as const;
+  const sandbox = { state: never, wrap: never };
+  const terminal = { sandbox, hosts: [], network: false, outside: false, allowRoot: false };
   const archive: Pick<Archive, "recall"> = { recall: never };
   const tools = [
-    ...terminalTools({ ...room, jobs: openJobs({ folder: "/h/jobs" }), environment: {} }),
+    ...terminalTools({ ...room, ...terminal, jobs: openJobs({ folder: "/h/jobs" }), environment: {} }),
     ...builtinTools({ ...room, untouchable: [], web: { allowPrivate: false }, blobs: openBlobs("/f"), archive }),
     restartTool({ approvals: "dangerous", restart: never }),
   ];

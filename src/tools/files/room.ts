@@ -5,9 +5,10 @@ import type { Verdict } from "../../core/approval.ts";
 import { Fault } from "../../core/fault.ts";
 import type { ToolEffect } from "../../core/journal.ts";
 import type { VetContext } from "../../ports/tool.ts";
-import { type PathUse, type Places, type Policy, judgePath, verdictOf } from "../danger/index.ts";
+import { type Policy, verdictOf } from "../policy/index.ts";
 import type { Untouchable } from "./content.ts";
 import { type Place, placeOf } from "./place.ts";
+import { type PathUse, type Places, judgePath } from "./reach.ts";
 
 export type Room = {
   /** Where relative paths begin, and what may be changed without a word. */
@@ -48,7 +49,7 @@ export async function vetPath(room: Room, call: PathCall, context: VetContext): 
   const { tool, effect, use, text, input } = call;
   return verdictOf({
     policy: room.approvals,
-    judgement: judgePath(real, use, await placesOf(room)),
+    judgment: judgePath(real, use, await placesOf(room)),
     effect,
     outside: context.outside,
     what: text === undefined ? `${tool} ${real}` : `${tool} ${real}\n${text}`,

@@ -3,7 +3,7 @@
 
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isSecret } from "../../danger/secrets.ts";
+import { isSecret } from "../../files/secrets.ts";
 import type { Hidden } from "./bwrap.ts";
 
 export type HiddenFrom = {

@@ -4,7 +4,9 @@
 import { execFile } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import type { SandboxChoice } from "../options.ts";
+
+/** `auto`: where bubblewrap works, and without it elsewhere. */
+export type SandboxChoice = "auto" | "bwrap" | "off";
 import { type View, bwrapWords } from "./bwrap.ts";
 import { hiddenPaths } from "./hidden.ts";
 import { openScratch } from "./scratch.ts";
