@@ -14,14 +14,16 @@ import { buildPage } from "./build-page.ts";
 const root = path.resolve(import.meta.dirname, "..");
 
 /**
- * Writer and seeker are entries of threads and looked for beside the chunks that start them, so all files lie in one folder.
+ * Writer and seeker are entries of threads, file-worker of a process; they are looked for beside the chunks that start
+ * them, so all files lie in one folder.
  * The names of entries are known from outside; those of chunks carry a hash, so that a process which outlived an
  * upgrade fails to find its old chunk instead of loading one that does not belong to it.
  */
 const entries = {
   main: "src/main.ts",
   writer: "src/stores/sqlite/writer.ts",
-  seeker: "src/tools/files/search/seeker.ts",
+  seeker: "src/tools/files/worker/search/seeker.ts",
+  "file-worker": "src/tools/files/worker/main.ts",
   index: "src/index.ts",
   testing: "src/testing/index.ts",
 } as const;

@@ -57,7 +57,10 @@ async function gateway(t: TestContext, home: string, words: readonly string[] = 
   });
   const first = await Promise.race([ready.promise, started.exit]);
   assert.equal(first, "ready", `the gateway did not start: ${first === "ready" ? "" : await started.err}`);
-  return { ...started, said, link: said[1]?.split(" ").at(-1) ?? "" };
+  const url = /http:\S+/.exec(said[1] ?? "")?.[0] ?? "";
+  const token = readFileSync(join(home, "control.token"), "utf8").trim();
+  assert.ok(!said.join("\n").includes(token), "the token is never printed");
+  return { ...started, said, url, token };
 }
 
 test("a chat goes through a kill -9 and gets each answer once", async (t) => {
@@ -65,13 +68,13 @@ test("a chat goes through a kill -9 and gets each answer once", async (t) => {
   const first = await gateway(t, home);
   assert.match(
     first.said.join("\n"),
-    /^Everturn \d+\.\d+\.\d+ is running\.\nWeb chat: http:\/\/127\.0\.0\.1:\d+\/\?token=\S+\n/,
+    /^Everturn \d+\.\d+\.\d+ is running\.\nWeb chat: http:\/\/127\.0\.0\.1:\d+ \(`everturn link` .*\)\n/,
   );
   const chat = start(t, home, ["chat"]);
   chat.child.stdin?.end("count to 4 slowly\nhello\n");
   const answers = readAll(chat.child.stdout ?? assert.fail());
-  const events = await fetch(`${new URL(first.link).origin}/api/events`, {
-    headers: { authorization: `Bearer ${new URL(first.link).searchParams.get("token")}` },
+  const events = await fetch(`${first.url}/api/events`, {
+    headers: { authorization: `Bearer ${first.token}` },
   });
   // The turn is under way once the first thing has happened after the chat's message was stored.
   let seen = "";
@@ -104,10 +107,8 @@ test("a chat goes through a kill -9 and gets each answer once", async (t) => {
 
 test("a stop with a page open is fast and clean; a second signal at once changes nothing", async (t) => {
   const home = newHome(t);
-  const { child, exit, err, link } = await gateway(t, home);
-  const page = await fetch(`${new URL(link).origin}/api/chat/web/c1/events`, {
-    headers: { authorization: `Bearer ${new URL(link).searchParams.get("token")}` },
-  });
+  const { child, exit, err, url, token } = await gateway(t, home);
+  const page = await fetch(`${url}/api/chat/web/c1/events`, { headers: { authorization: `Bearer ${token}` } });
   const watching = page.text().catch((error: Error) => error.message);
   child.kill("SIGINT");
   child.kill("SIGINT");
@@ -118,7 +119,7 @@ test("a stop with a page open is fast and clean; a second signal at once changes
   assert.doesNotMatch(await err, /Warning/);
   for (const line of (await err).trim().split("\n")) assert.equal(typeof JSON.parse(line), "object");
   assert.ok(readFileSync(join(home, "logs", "gateway.log"), "utf8").includes("asked to stop"));
-  assert.ok(!(await err).includes(new URL(link).searchParams.get("token") ?? "?"));
+  assert.ok(!(await err).includes(token));
   for (const [file, mode] of [
     ["", 0o700],
     ["state.db", 0o600],

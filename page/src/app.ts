@@ -6,8 +6,11 @@ import { type Fates, fates } from "./asked/fates.ts";
 import { usage } from "./asked/used.ts";
 import { type ChatRow, chatOfHash, chatRows, hashOf, untitled } from "./chats.ts";
 import { type Conversation, conversation } from "./conversation.ts";
+import { type DeviceList, deviceList } from "./devices/devices.ts";
+import { type Address, type Addresses, addresses } from "./files/addresses.ts";
 import { type Attachments, attachments } from "./files/attachments.ts";
 import type { Client, Fetched } from "./net/client.ts";
+import { concernsCredential, type Credential, type Denial, entranceIn } from "./net/credential.ts";
 import type { FileRef, Listed } from "./net/wire.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { type People, people } from "./people/people.ts";
@@ -29,12 +32,15 @@ export type App = {
   readonly working: ReadonlySignal<boolean>;
   readonly rows: ReadonlySignal<readonly ChatRow[]>;
   readonly title: ReadonlySignal<string>;
-  /** The gateway does not know this browser. */
-  readonly denied: ReadonlySignal<boolean>;
+  /** Why the gateway does not let this browser in; null when it does. */
+  readonly denied: ReadonlySignal<Denial | null>;
+  readonly devices: DeviceList;
   readonly theme: ReadonlySignal<Theme>;
   /** The list of conversations, where there is no room for it beside the chat. */
   readonly drawer: Signal<boolean>;
-  fileUrl(file: FileRef, show: boolean): string;
+  /** Where a browser may open a file for now; null when the gateway did not answer. */
+  address(file: FileRef, show: boolean): Promise<Address | null>;
+  isFresh: Addresses["isFresh"];
   /** What was done in a turn. */
   steps(turn: string): Promise<Fetched<Steps>>;
   go(chat: string): void;
@@ -50,17 +56,20 @@ const restAfterMs = 30_000;
 /** Another tab that wrote a message sends it itself; this one steps in only if it does not. */
 const otherTabMs = 3_000;
 
-export function createApp(win: Window, keep: Keep, client: Client): App {
+export function createApp(win: Window, keep: Keep, client: Client, credential: Pick<Credential, "get">): App {
   const listed = signal<readonly Listed[]>([]);
-  const denied = signal(false);
+  const denied = signal<Denial | null>(null);
   const drawer = signal(false);
   const theme = signal(storedTheme(keep));
-  const deny = () => {
-    denied.value = true;
+  const deny = (why: Denial = credential.get() === null ? "no-link" : "signed-out") => {
+    // What is wrong with a link says more than that there is no credential.
+    denied.value ??= why;
     talk.rest();
   };
-  const talk = conversation({ client, denied: deny, heard });
-  const files = attachments({ client, keep, denied: deny });
+  const talk = conversation({ client, denied: () => deny(), heard });
+  const files = attachments({ client, keep, denied: () => deny() });
+  const signed = addresses(client, () => deny());
+  const devices = deviceList(client, () => deny());
   const asked = fates(client);
   const used = usage(client);
   const strangers = people(client);
@@ -68,7 +77,7 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     keep,
     client,
     chat: () => talk.chat.value,
-    denied: deny,
+    denied: () => deny(),
     stored: () => refreshSoon(),
     returned: ({ chat, files: given = [] }) => files.giveBack(chat, given),
   });
@@ -100,14 +109,17 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
       return;
     }
     if (answer.type === "got") {
-      if (denied.value) talk.nudge();
-      denied.value = false;
+      if (denied.value !== null) {
+        denied.value = null;
+        talk.nudge();
+      }
       listed.value = answer.value;
       talk.compare(answer.value, cursor);
       const { messages } = talk.feed.value;
       void asked.look(messages);
       void used.look(messages);
       void strangers.look();
+      void devices.look();
     }
     if (talk.chat.value === "") choose();
   }
@@ -153,7 +165,9 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
     denied,
     theme,
     drawer,
-    fileUrl: (file, show) => client.fileUrl(talk.chat.value, file, show),
+    devices,
+    address: (file, show) => signed.get(client.filePath(talk.chat.value, file, show)),
+    isFresh: signed.isFresh,
     async steps(turn) {
       const answer = await client.steps(turn);
       if (answer.type === "denied") deny();
@@ -167,20 +181,37 @@ export function createApp(win: Window, keep: Keep, client: Client): App {
       applyTheme(next, win.document.documentElement);
     },
     retry() {
+      denied.value = null;
       out.wake();
       talk.nudge(true);
       void refresh();
     },
   };
 
-  listenToWindow(win, app, { keep, show, refresh });
+  /** A link in the address is used at once and leaves it, whatever comes of it. */
+  async function enter(): Promise<void> {
+    const entrance = entranceIn(win.location.hash);
+    if (entrance !== null) win.history.replaceState(null, "", win.location.pathname);
+    if (entrance?.type === "link") {
+      const entered = await client.signIn(entrance.secret);
+      if (entered === "signed-in") denied.value = null;
+      // Where it is signed in already, another link is not needed.
+      else if (credential.get() === null) deny(entered === "used-link" ? "used-link" : "no-link");
+    }
+    if (entrance?.type === "old-link" && credential.get() === null) deny("old-link");
+    if (talk.chat.value === "") {
+      const named = chatOfHash(win.location.hash);
+      if (named !== null) show(named);
+    } else talk.nudge(true);
+    out.wake();
+    await refresh();
+  }
+
+  listenToWindow(win, app, { keep, show, refresh, enter });
   effect(() => {
     win.document.title = `${title.value} · Everturn`;
   });
-  const named = chatOfHash(win.location.hash);
-  if (named !== null) show(named);
-  out.wake();
-  void refresh();
+  void enter();
   return app;
 }
 
@@ -193,6 +224,7 @@ type Inner = {
   readonly keep: Keep;
   readonly show: (chat: string) => void;
   readonly refresh: () => Promise<void>;
+  readonly enter: () => Promise<void>;
 };
 
 function listenToWindow(win: Window, app: App, inner: Inner): void {
@@ -201,12 +233,14 @@ function listenToWindow(win: Window, app: App, inner: Inner): void {
   win.addEventListener("hashchange", () => {
     const chat = chatOfHash(win.location.hash);
     if (chat !== null) inner.show(chat);
+    else if (entranceIn(win.location.hash) !== null) void inner.enter();
   });
   win.addEventListener("online", () => {
     app.talk.nudge(true);
     app.out.wake();
   });
   win.addEventListener("storage", (event) => {
+    if (concernsCredential(event.key) && app.denied.value !== null) app.retry();
     if (concernsPending(event.key)) {
       app.out.reread();
       setTimeout(() => app.out.wake(), otherTabMs);

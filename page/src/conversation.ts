@@ -4,7 +4,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Link, newLink, step } from "./link.ts";
 import type { Client } from "./net/client.ts";
-import { follow, type Stream } from "./net/stream.ts";
+import type { Stream } from "./net/stream.ts";
 import type { Listed } from "./net/wire.ts";
 import { cursorOf, emptyFeed, type Feed, type FeedEvent, fold, windowSize } from "./state.ts";
 
@@ -63,10 +63,10 @@ export function conversation(parts: ConversationParts): Conversation {
     stream = null;
     if (chat.value === "") return;
     const of = chat.value;
-    stream = follow({
-      url: () => parts.client.eventsUrl(of, cursorOf(feed.value)),
+    stream = parts.client.follow(of, () => cursorOf(feed.value), {
       // A stream that is being replaced may hand over its last batch late.
       events: (batch) => chat.value === of && take(batch),
+      denied: parts.denied,
     });
   }
 

@@ -3,6 +3,7 @@
 import { findHome, pathsIn, type Paths } from "../config/paths.ts";
 import { systemInput } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import type { SandboxState } from "../ports/sandbox.ts";
 import { type Client, connectGateway } from "../control/client.ts";
 import { visibleJson } from "../core/asked/visible.ts";
 import type { FileRef } from "../core/message.ts";
@@ -40,8 +41,8 @@ export type AgentLook = {
   readonly backend: Config["agent"]["backend"];
   /** Those of the configuration, in the order in which they are used. */
   readonly models: readonly { readonly model: string; readonly reach: Reach }[];
-  /** The warning is null when all is as it was chosen. */
-  readonly sandbox: { readonly choice: "auto" | "bwrap" | "off"; readonly warning: string | null };
+  /** Null where nothing that it starts would run in one. */
+  readonly sandbox: SandboxState | null;
   /** Programs that are to be started and cannot be found. */
   readonly missing: readonly { readonly key: string; readonly program: string }[];
 };

@@ -9,7 +9,9 @@ const outbox = () => import("./commands/outbox.ts");
 const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
 const pair = () => import("./people/pair.ts");
+const devices = () => import("./commands/devices.ts");
 const jobs = () => import("./agent/jobs.ts");
+const workspaces = () => import("./agent/workspaces.ts");
 
 export const commands: readonly Command[] = [
   ...gatewayCommands,
@@ -145,6 +147,14 @@ export const commands: readonly Command[] = [
     options: json,
     load: async () => (await approvals()).deny,
   },
+  // Before the shorter name, which would take it for a word behind it.
+  {
+    words: ["approvals", "rules", "general"],
+    takes: ["rule"],
+    summary: "let a rule hold in every conversation, not only in its own",
+    options: json,
+    load: async () => (await approvals()).general,
+  },
   {
     words: ["approvals", "rules"],
     takes: [],
@@ -188,6 +198,27 @@ export const commands: readonly Command[] = [
     load: async () => (await pair()).revoke,
   },
   {
+    words: ["link"],
+    takes: [],
+    summary: "print a link that lets one browser in, once, within 10 minutes",
+    options: { ...json, print: { type: "boolean", summary: "also where the output is not a terminal" } },
+    load: async () => (await import("./commands/link.ts")).link,
+  },
+  {
+    words: ["devices", "list"],
+    takes: [],
+    summary: "browsers that are signed in to the page",
+    options: json,
+    load: async () => (await devices()).list,
+  },
+  {
+    words: ["devices", "revoke"],
+    takes: ["[device]"],
+    summary: "sign a browser out; what it has open ends at once",
+    options: { ...json, all: { type: "boolean", summary: "all of them" } },
+    load: async () => (await devices()).revoke,
+  },
+  {
     words: ["jobs", "list"],
     takes: [],
     summary: "commands of the agent that run, also in the background, the newest first; with or without a gateway",
@@ -200,6 +231,20 @@ export const commands: readonly Command[] = [
     summary: "end one with everything it started; the beginning or end of its id is enough",
     options: json,
     load: async () => (await jobs()).kill,
+  },
+  {
+    words: ["workspaces", "list"],
+    takes: [],
+    summary: "where the tools of each person work, how much lies there, and whether it holds text from outside",
+    options: json,
+    load: async () => (await workspaces()).list,
+  },
+  {
+    words: ["workspaces", "unmark"],
+    takes: ["workspace"],
+    summary: "trust what lies in a workspace again; the beginning or end of its id is enough",
+    options: json,
+    load: async () => (await workspaces()).unmark,
   },
   {
     words: ["usage"],
@@ -292,6 +337,8 @@ export const usual: Readonly<Record<string, string>> = {
   outbox: "list",
   approvals: "list",
   pair: "list",
+  devices: "list",
   jobs: "list",
+  workspaces: "list",
   config: "show",
 };

@@ -62,6 +62,8 @@ test("without any file everything has its documented default", async () => {
         allowRoot: false,
         approvals: "dangerous",
         web: { allowPrivate: false },
+        workspaces: "separate",
+        shareWith: [],
       },
       mcp: {},
     },

@@ -40,6 +40,8 @@ test("every file has its fixed name below the home folder", () => {
     token: "/h/control.token",
     files: "/h/files",
     workspace: "/h/workspace",
+    workspaces: "/h/workspaces",
+    attachments: "/h/attachments",
     jobs: "/h/jobs",
     notes: "/h/notes",
     logs: "/h/logs",

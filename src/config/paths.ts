@@ -21,7 +21,12 @@ export type Paths = {
   /** Left by an older gateway; only read. */
   readonly failureCounts: string;
   readonly files: string;
+  /** The workspace of owner and admins, unless another folder is configured. */
   readonly workspace: string;
+  /** Those of all other people, groups and API keys, a folder each. */
+  readonly workspaces: string;
+  /** The files of conversations as tools read them, a folder for each person. */
+  readonly attachments: string;
   /** Commands that outlive the gateway, a folder each. */
   readonly jobs: string;
   /** What tools note about writes under way. */
@@ -67,6 +72,8 @@ export function pathsIn(home: string): Paths {
     failureCounts: join(home, ".restart_failure_counts"),
     files: join(home, "files"),
     workspace: join(home, "workspace"),
+    workspaces: join(home, "workspaces"),
+    attachments: join(home, "attachments"),
     jobs: join(home, "jobs"),
     notes: join(home, "notes"),
     logs: join(home, "logs"),

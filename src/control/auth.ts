@@ -1,13 +1,15 @@
-// Who may speak to the control port: whoever holds the token, and only through a loopback name of this machine.
-// A foreign page in the user's browser can reach this port too, so names (Host) and origins are checked before anything.
-// The token never appears in an answer, a log line or an error.
+// Who may use the control port: holders of the control token and browsers that are signed in, and only under a loopback
+// name of this machine. A foreign page in the user's browser can reach this port too, so names (Host) and origins are
+// checked first. Cookies never count: browsers send them to every port of a machine. No secret appears in an answer, a log
+// line or an error.
 
 import { randomBytes, timingSafeEqual, createHash } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { Fault, sentenceOf } from "../core/fault.ts";
+import type { Devices, SignedIn } from "./devices.ts";
 import type { Refusal } from "./faults.ts";
+import type { SignedAddresses } from "./signed.ts";
 
-export const cookieName = "everturn";
 const tokenShape = /^[A-Za-z0-9_-]{43,128}$/;
 
 /** The token of this home; made when there is none, and never readable by others. */
@@ -61,22 +63,14 @@ export type Guard = {
   checkPlace(request: Request, kind: "static" | "other"): Refusal | null;
   /** For what checks its callers itself, and may be reached through a proxy: was it not sent by a foreign page? */
   checkOrigin(request: Request): Refusal | null;
-  /** The token as a bearer, under one of our names; a browser that is let in by its cookie is not enough. */
+  /** The control token as a bearer, under one of our names; a browser that is signed in is not enough. */
   isOwner(request: Request): boolean;
-  /** For what only the owner may see. */
-  checkToken(request: Request): Refusal | null;
-  /** The token of an access link. */
-  checkLink(token: string): Refusal | null;
-  readonly cookie: string;
 };
 
 const loopback = ["127.0.0.1", "localhost", "[::1]"];
 
 export function guard(token: string, port: number): Guard {
   const hosts = new Set(loopback.map((name) => (port === 80 ? name : `${name}:${port}`)));
-  const whatToDo =
-    "Open the link that `everturn gateway status` prints, or send the token from control.token in the home folder.";
-
   const knows = (host: string | undefined) => hosts.has(host?.toLowerCase() ?? "");
 
   return {
@@ -96,20 +90,52 @@ export function guard(token: string, port: number): Guard {
       const bearer = bearerOf(request);
       return bearer !== undefined && knows(request.headers.get("host") ?? "") && sameToken(bearer, token);
     },
-    checkToken(request) {
-      const given = bearerOf(request) ?? cookieOf(request.headers.get("cookie") ?? "");
-      if (given !== undefined && sameToken(given, token)) return null;
-      const message =
-        given === undefined ? `This needs the access token. ${whatToDo}` : `The access token is wrong. ${whatToDo}`;
-      return { status: 401, code: "unauthorized", message };
-    },
-    checkLink(given) {
-      if (sameToken(given, token)) return null;
-      return { status: 401, code: "unauthorized", message: `This access link is not valid any more. ${whatToDo}` };
-    },
-    cookie: `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000`,
   };
 }
+
+/** Who calls: the holder of the control token, or a browser that is signed in. */
+export type OwnerCall = { readonly device: SignedIn | null };
+
+export type Keys = {
+  readonly token: string;
+  readonly devices: Pick<Devices, "find" | "byId">;
+  readonly signed: Pick<SignedAddresses, "verify">;
+};
+
+/** `url`: given where the route may be opened by a signed address. */
+export function authenticate(keys: Keys, request: Request, url: URL | null): OwnerCall | Refusal {
+  const bearer = bearerOf(request);
+  if (bearer !== undefined) {
+    if (sameToken(bearer, keys.token)) return { device: null };
+    const device = keys.devices.find(bearer);
+    return device === null ? unknownCredential : { device };
+  }
+  const id = url === null ? null : keys.signed.verify(url);
+  const device = id === null ? null : keys.devices.byId(id);
+  if (device !== null) return { device };
+  return url !== null && url.searchParams.has("signature") ? oldAddress : noCredential;
+}
+
+const whatToDo =
+  "`everturn link` prints a link that lets a browser in; programs send the token from control.token in the home folder.";
+
+const noCredential: Refusal = {
+  status: 401,
+  code: "unauthorized",
+  message: `This needs an access token or a browser that is signed in. ${whatToDo}`,
+};
+
+export const unknownCredential: Refusal = {
+  status: 401,
+  code: "unauthorized",
+  message: `The access token is wrong, or this browser was signed out. ${whatToDo}`,
+};
+
+const oldAddress: Refusal = {
+  status: 401,
+  code: "expired",
+  message: "This address has expired. Open the file again from the page.",
+};
 
 function bearerOf(request: Request): string | undefined {
   return /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
@@ -126,14 +152,14 @@ function checkOrigin(request: Request): Refusal | null {
     status: 403,
     code: "wrong-origin",
     message:
-      "Another web page tried to call this gateway in your name; nothing was done. Use the page behind the link that `everturn gateway status` prints.",
+      "Another web page tried to call this gateway in your name; nothing was done. Open the page itself: `everturn link` prints a link to it.",
   };
 }
 
-function cookieOf(header: string): string | undefined {
-  for (const pair of header.split(";")) {
-    const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() === cookieName) return pair.slice(at + 1).trim();
-  }
-  return undefined;
+const oldCookie = "everturn";
+
+/** The header that removes the cookie of earlier versions where a browser still sends it; null where it does not. */
+export function clearedCookie(header: string | null): string | null {
+  const names = (header ?? "").split(";").map((pair) => pair.split("=", 1)[0]?.trim());
+  return names.includes(oldCookie) ? `${oldCookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0` : null;
 }

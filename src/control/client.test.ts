@@ -25,7 +25,7 @@ async function running(t: TestContext) {
 test("questions and orders reach the running gateway", async (t) => {
   const { at, control, gateway } = await running(t);
   const client = connectGateway(at);
-  assert.equal(client.link, control.link);
+  assert.equal(client.url, control.url);
   assert.equal((await client.get<StatusReply>("/api/status")).state, "running");
   assert.deepEqual(await client.post(`/api/turns/${turn.id}/cancel`), { done: true });
   assert.deepEqual(gateway.asked, [["cancel", turn.id]]);

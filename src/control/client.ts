@@ -19,7 +19,6 @@ export type ServerEvent = { readonly type: string; readonly id: string | null; r
 
 export type Client = {
   readonly url: string;
-  readonly link: string;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
   /** The body is the file itself. */
@@ -49,7 +48,6 @@ export function connectGateway(place: Place): Client {
 
   return {
     url,
-    link: `${url}/?token=${token}`,
     get: async <T>(path: string) => (await (await call(path, {})).json()) as T,
     post: async <T>(path: string, body?: unknown) =>
       (await (await call(path, { method: "POST", body: JSON.stringify(body ?? {}) })).json()) as T,

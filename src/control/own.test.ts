@@ -22,7 +22,7 @@ function own(): { readonly routes: Routes; readonly callers: (Caller | undefined
     callers.push(caller);
     return new Response("here");
   };
-  return { routes: { prefix: "/v1", auth: "own", handle }, callers };
+  return { routes: { prefix: "/v1", auth: "own", routes: [], handle }, callers };
 }
 
 test("routes of their own are reached without the control token, under any name", async (t) => {
@@ -52,7 +52,7 @@ test("a page of another site does not get there, whatever it knows", async (t) =
 
 test("only what lies below the prefix is theirs, and other routes stay the owner's", async (t) => {
   const { routes, callers } = own();
-  const plain: Routes = { prefix: "/api/chat/web", handle: async () => new Response("chat") };
+  const plain: Routes = { prefix: "/api/chat/web", routes: [], handle: async () => new Response("chat") };
   const { control } = await started(t, { routes: [plain, routes] });
   assert.equal(await status(`${control.url}/v1x`, {}, "GET"), 404);
   assert.equal(await status(`${control.url}/api/chat/web`, {}, "GET"), 401);

@@ -181,6 +181,25 @@ export type RestartReply = { readonly restarting: true };
 export type SendRequest = { readonly to: string; readonly text: string; readonly key: string };
 export type SendReply = { readonly status: "posted" | "duplicate" };
 
+/** `POST /api/links`: a link that lets one browser in, once. */
+export type NewLinkReply = { readonly link: string; readonly expiresAt: number };
+/** `POST /api/sign-in {link}`: trades the secret of a link for a credential, which is given only this once. */
+export type SignInReply = { readonly credential: string; readonly device: string };
+/** `GET /api/devices`: browsers that are signed in, the first one first. */
+export type DevicesReply = { readonly devices: readonly DeviceView[] };
+export type DeviceView = {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  /** It is the one that asks. */
+  readonly isCurrent: boolean;
+};
+/** `POST /api/devices/:id/revoke`, `POST /api/devices/revoke` for all */
+export type RevokeDevicesReply = { readonly revoked: number };
+/** `POST /api/signed {paths}`: the same paths, to be opened without a header until they expire. */
+export type SignedReply = { readonly paths: readonly string[]; readonly expiresAt: number };
+
 /** `GET /api/events`: server-sent events, named by the type of what happened. */
 export type EventFrame = GatewayEvent;
 

@@ -1,23 +1,30 @@
-// What the control port answers: page files, the control protocol, metrics, and the routes that platforms hand over. Every
-// request passes the guard first; routes that check their callers themselves are reached under any name, but not by pages
-// of other sites. Loaded at the first request that is not about health.
+// What the control port answers: page files, the control protocol, and the routes that platforms declare. Every request
+// passes the same steps: place, caller, body, then its route. Loaded at the first request that is not about health.
 
 import { getRequestListener } from "@hono/node-server";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import { dayOf } from "../core/usage.ts";
+import { type BodyLimit, BodyTooLarge, type HttpRefusal, type Routes } from "../ports/http.ts";
 import type { World } from "../ports/world.ts";
-import { api } from "./api/index.ts";
-import type { Guard } from "./auth.ts";
-import { type Refusal, refusalOf, refuse } from "./faults.ts";
+import { apiRoutes, runRoute } from "./api/index.ts";
 import { metricsText } from "./api/metrics.ts";
-import type { Tally } from "./tally.ts";
-import { page, pageHeaders, plain } from "./page.ts";
+import type { ApiParts } from "./api/route.ts";
+import { type Guard, type OwnerCall, authenticate, clearedCookie, unknownCredential } from "./auth.ts";
+import { bodyReader, isRefusal } from "./body.ts";
+import type { Devices, SignedIn } from "./devices.ts";
+import { type Refusal, notFound, refusalOf, refuse } from "./faults.ts";
+import { matchRoute } from "./match.ts";
+import { page, pageHeaders } from "./page.ts";
 import type { Draining } from "./protocol.ts";
 import type { ControlParts } from "./server.ts";
+import { signedAddresses } from "./signed.ts";
+import type { Tally } from "./tally.ts";
 
 export type RouterParts = ControlParts & {
   readonly gate: Guard;
+  readonly devices: Devices;
+  readonly url: string;
   readonly counters: Tally;
   readonly draining: () => Draining | null;
   readonly closing: AbortSignal;
@@ -25,77 +32,203 @@ export type RouterParts = ControlParts & {
 
 /** As many open questions as are counted. */
 const askedMax = 1_000;
+/** A revoked device may still read the answer to the request that revoked it. */
+const revokedGraceMs = 200;
 
 export type Router = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 export function openRouter(parts: RouterParts): Router {
   const answer = answers(parts);
-  const listener = getRequestListener(answer, { errorHandler: (error) => failed(parts.world, error) });
+  const listener = getRequestListener(
+    async (request, { incoming, outgoing }) => {
+      const response = await answer(request, incoming as IncomingMessage, outgoing as ServerResponse).catch(
+        (error: unknown) => failed(parts.world, error),
+      );
+      const cleared = clearedCookie(request.headers.get("cookie"));
+      if (cleared !== null) response.headers.append("set-cookie", cleared);
+      return response;
+    },
+    { errorHandler: (error) => failed(parts.world, error) },
+  );
   return async (incoming, outgoing) => {
     await listener(incoming, outgoing);
   };
 }
 
-function answers(parts: RouterParts): (request: Request) => Promise<Response> {
-  const { gateway, store, archive, world, version, drainSeconds, gate, counters, draining, closing } = parts;
-  const facts = () => ({ pid: process.pid, version, drainSeconds, memoryBytes: process.memoryUsage.rss() });
-  const control = api({ gateway, store, archive, now: () => world.now(), facts, draining, closing });
+/** What a request asks for, before anything of it is done. */
+type Plan = {
+  readonly role: "public" | "static" | "owner" | "checked";
+  readonly body: BodyLimit;
+  readonly isSigned: boolean;
+  refuse(refusal: HttpRefusal): Response;
+  /** Looks at the headers before any of the body is read. */
+  admit?(request: Request): Promise<Response | null>;
+  run(request: Request, caller: OwnerCall | null): Response | Promise<Response>;
+};
+
+type Answer = (request: Request, incoming: IncomingMessage, outgoing: ServerResponse) => Promise<Response>;
+
+function answers(parts: RouterParts): Answer {
+  const { world, gate, devices, token } = parts;
+  const signed = signedAddresses(token, () => world.now());
+  const keys = { token, devices, signed };
+  const bodies = bodyReader(parts.bodies);
+  const planOf = planner(parts, apiParts(parts, signed));
+
+  return async (request, incoming, outgoing) => {
+    const url = new URL(request.url);
+    const plan = planOf(request.method, url);
+    const wrongPlace =
+      plan.role === "checked"
+        ? gate.checkOrigin(request)
+        : gate.checkPlace(request, plan.role === "static" ? "static" : "other");
+    if (wrongPlace !== null) return refuseEarly(plan, wrongPlace, incoming);
+    const caller = plan.role === "owner" ? authenticate(keys, request, plan.isSigned ? url : null) : null;
+    if (caller !== null && "status" in caller) return refuseEarly(plan, caller, incoming);
+    if (caller?.device) endWith(caller.device, outgoing);
+    const refused = plan.admit === undefined ? null : await plan.admit(request);
+    if (refused !== null) return closing(refused, incoming);
+    const read = await bodies.read(incoming, plan.body);
+    if (isRefusal(read)) return refuseEarly(plan, read, incoming);
+    try {
+      // It may have been revoked while the body came in.
+      if (caller?.device?.revoked.aborted) return plan.refuse(unknownCredential);
+      return await plan.run(withBody(request, read.body), caller);
+    } catch (error) {
+      if (error instanceof BodyTooLarge)
+        return refuseEarly(plan, { status: 413, code: "too-large", message: error.message }, incoming);
+      throw error;
+    } finally {
+      read.done();
+    }
+  };
+}
+
+/** Where more of the request is to come, the connection ends with the answer. */
+function refuseEarly(plan: Plan, refusal: HttpRefusal, incoming: IncomingMessage): Response {
+  return closing(plan.refuse(refusal), incoming);
+}
+
+function closing(response: Response, incoming: IncomingMessage): Response {
+  const isReading = incoming.method === "GET" || incoming.method === "HEAD";
+  // Of other methods the rest is read for a moment, because most clients look at an answer only when they have sent all.
+  if (isReading && !incoming.complete) response.headers.set("connection", "close");
+  return response;
+}
+
+/** Everything that a device has open ends when it is revoked. */
+function endWith({ revoked }: SignedIn, outgoing: ServerResponse): void {
+  const end = () => setTimeout(() => outgoing.destroy(), revokedGraceMs);
+  revoked.addEventListener("abort", end, { once: true });
+  outgoing.once("close", () => revoked.removeEventListener("abort", end));
+}
+
+function withBody(request: Request, body: Buffer | ReadableStream<Uint8Array> | null): Request {
+  if (body === null) return request;
+  const { method, headers, signal } = request;
+  const bytes = body as Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
+  return new Request(request.url, { method, headers, signal, body: bytes, duplex: "half" });
+}
+
+function planner(parts: RouterParts, control: ApiParts): (method: string, url: URL) => Plan {
   const files = page(parts.pageFolder);
 
-  async function metrics(): Promise<Response> {
-    const now = world.now();
-    const [counts, asked, today] = await Promise.all([
-      archive.counts(),
-      archive.asked(askedMax),
-      archive.usage({ since: dayOf(now) }),
-    ]);
-    const text = metricsText(counters.counters, {
-      status: gateway.status(),
-      counts,
-      asked,
-      today,
-      memory: process.memoryUsage(),
-      now,
-    });
-    return new Response(text, {
-      headers: { "content-type": "text/plain; version=0.0.4", "cache-control": "no-store" },
-    });
-  }
-
-  async function answer(request: Request): Promise<Response> {
-    const url = new URL(request.url);
+  return (method, url) => {
     const path = url.pathname;
-    const routes = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
-    if (routes?.auth === "own") {
-      const refusal = gate.checkOrigin(request);
-      return refusal === null ? routes.handle(request, { isOwner: gate.isOwner(request) }) : refuse(refusal);
+    const mounted = parts.routes.find((one) => path === one.prefix || path.startsWith(`${one.prefix}/`));
+    if (mounted !== undefined) return mountedPlan(parts, mounted, method, path);
+    const match = matchRoute(apiRoutes, method, path);
+    if (match.type === "found") {
+      const { route, params } = match;
+      return {
+        ...own,
+        role: route.role,
+        body: route.body,
+        async run(request, caller) {
+          const { headers } = request;
+          const body = route.body === "none" ? "" : await request.text();
+          const device = caller?.device?.device.id ?? null;
+          return runRoute(route, { params, query: url.searchParams, headers, body, device }, control);
+        },
+      };
     }
-    const owned = path === "/api" || path.startsWith("/api/") || path === "/metrics";
-    const safe = request.method === "GET" || request.method === "HEAD";
-    const refusal =
-      gate.checkPlace(request, owned || !safe ? "other" : "static") ?? (owned ? gate.checkToken(request) : null);
-    if (refusal !== null) return refuse(refusal);
-    // Nobody asks for it, and a stream opened for its headers alone would stay open.
-    if (owned && request.method === "HEAD") return refuse(wrongMethod("GET or POST"));
-    if (path === "/metrics") return metrics();
-    if (owned) return routes === undefined ? control(request) : routes.handle(request, { isOwner: true });
-    if (!safe) return refuse(wrongMethod("GET"));
-    const token = path === "/" ? url.searchParams.get("token") : null;
-    return token === null ? files(path, request) : enter(gate, token);
-  }
-
-  return (request) => answer(request).catch((error: unknown) => failed(world, error));
+    const isOwned = path === "/api" || path.startsWith("/api/") || path === "/metrics";
+    const missing = match.type === "nothing" ? notFound(`There is nothing at ${method} ${path}.`) : null;
+    if (isOwned) return nowhere("owner", missing ?? wrongMethod(match.type === "wrong-method" ? match.allow : []));
+    if (method !== "GET" && method !== "HEAD") return nowhere("public", wrongMethod(["GET"]));
+    return {
+      ...own,
+      role: "static",
+      run: (request) => (path === "/" && url.searchParams.has("token") ? oldLink() : files(path, request)),
+    };
+  };
 }
 
-function wrongMethod(takes: string): Refusal {
-  return { status: 405, code: "method-not-allowed", message: `This address takes ${takes}.` };
+/** Nothing of the body is read. */
+function nowhere(role: Plan["role"], refusal: Refusal): Plan {
+  return { ...own, role, admit: async () => refuse(refusal), run: () => refuse(refusal) };
 }
 
-/** The access link: trades the token in the address for a cookie, so that it stays out of the history and the page. */
-function enter(gate: Guard, token: string): Response {
-  const refusal = gate.checkLink(token);
-  if (refusal !== null) return plain(401, `${refusal.message}\n`);
-  const headers = { ...pageHeaders, location: "/", "set-cookie": gate.cookie, "cache-control": "no-store" };
+const own = { body: "none", isSigned: false, refuse } as const satisfies Partial<Plan>;
+
+function mountedPlan({ gate }: RouterParts, mounted: Routes, method: string, path: string): Plan {
+  const match = matchRoute(mounted.routes, method, path);
+  const route = match.type === "found" ? match.route : null;
+  const isOwn = mounted.auth === "own";
+  const { admit } = mounted;
+  const callerOf = (request: Request) => ({ isOwner: isOwn ? gate.isOwner(request) : true });
+  return {
+    role: isOwn ? "checked" : "owner",
+    body: route?.body ?? "none",
+    isSigned: route?.isSigned === true,
+    refuse: (refusal) => (mounted.refuse ?? refuse)(refusal),
+    ...(admit === undefined ? {} : { admit: (request) => admit(request, callerOf(request)) }),
+    run(request) {
+      // A stream opened for its headers alone would stay open.
+      if (!isOwn && method === "HEAD") return refuse(wrongMethod(["GET", "POST"]));
+      return mounted.handle(request, callerOf(request));
+    },
+  };
+}
+
+function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
+  const { gateway, store, archive, devices, world, version, drainSeconds, draining, closing, url } = parts;
+  const facts = () => ({ pid: process.pid, version, drainSeconds, memoryBytes: process.memoryUsage.rss() });
+  const signable = parts.routes.flatMap((one) => one.routes.filter((route) => route.isSigned === true));
+  return {
+    gateway,
+    store,
+    archive,
+    devices,
+    signed,
+    isSignable: (path) => matchRoute(signable, "GET", path).type === "found",
+    origin: url,
+    now: () => world.now(),
+    facts,
+    draining,
+    metrics: () => metricsOf(parts),
+    closing,
+  };
+}
+
+async function metricsOf({ gateway, archive, world, counters }: RouterParts): Promise<string> {
+  const now = world.now();
+  const [counts, asked, today] = await Promise.all([
+    archive.counts(),
+    archive.asked(askedMax),
+    archive.usage({ since: dayOf(now) }),
+  ]);
+  const memory = process.memoryUsage();
+  return metricsText(counters.counters, { status: gateway.status(), counts, asked, today, memory, now });
+}
+
+function wrongMethod(takes: readonly string[]): Refusal {
+  return { status: 405, code: "method-not-allowed", message: `This address takes ${takes.join(" or ")}.` };
+}
+
+/** Bookmarks of earlier versions hold the control token: it is not looked at, and it leaves the address bar. */
+function oldLink(): Response {
+  const headers = { ...pageHeaders, location: "/#old-link", "cache-control": "no-store" };
   return new Response(null, { status: 303, headers });
 }
 

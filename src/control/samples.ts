@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import type { AccessLink, Device } from "../core/access/devices.ts";
 import type { Paired, Pairing } from "../core/access/pairing.ts";
 import { Fault } from "../core/fault.ts";
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../core/ids.ts";
@@ -14,6 +15,8 @@ import { newSession } from "../core/session.ts";
 import { type Turn, newTurn } from "../core/turn.ts";
 import type { Gateway, GatewayEvent, GatewayState } from "../ports/gateway.ts";
 import type { Archive, Store, UsageLine } from "../ports/store.ts";
+import type { DeviceStore } from "./devices.ts";
+import type { SignInReply } from "./protocol.ts";
 import { type Control, type ControlParts, openControl } from "./server.ts";
 
 export const token = "t".repeat(43);
@@ -142,11 +145,38 @@ export function recordingGateway(): FakeGateway {
       return paired;
     },
     revoke: (id) => note("revoke", id),
+    generalize: (id) => note("generalize", id),
     reset: (id) => note("reset", id),
     resend: (id) => note("resend", id),
     discard: () => Promise.reject(new Fault("not-possible", "It was delivered already.")),
   };
   return gateway;
+}
+
+/** Devices and links as a store keeps them: a commit is done as a whole, or not at all. */
+export function keptDevices(): DeviceStore {
+  let devices: readonly Device[] = [];
+  let links: readonly AccessLink[] = [];
+  return {
+    devices: async () => devices,
+    links: async () => links,
+    async commit(changes) {
+      const before = { devices, links };
+      for (const change of changes) {
+        const had = devices.length + links.length;
+        if ("put" in change && change.put === "device") devices = [...devices, change.device];
+        if ("put" in change && change.put === "link") links = [...links, change.link];
+        if (!("drop" in change)) continue;
+        if (change.drop === "device") devices = devices.filter(({ id }) => id !== change.id);
+        if (change.drop === "link") links = links.filter(({ digest }) => digest !== change.digest);
+        if (devices.length + links.length === had) {
+          ({ devices, links } = before);
+          return "conflict";
+        }
+      }
+      return "committed";
+    },
+  };
 }
 
 export const store: Pick<Store, "session" | "turn" | "item"> = {
@@ -204,7 +234,9 @@ export const archive: Archive = {
   ],
   pairings: async () => [pairing, { ...pairing, id: "p2", expiresAt: at(2) }, { ...pairing, id: "p3", denied: true }],
   pairedPeople: async () => [paired],
-  rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5) }],
+  rules: async () => [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: at(5), scope: "everywhere" }],
+  devices: async () => [],
+  links: async () => [],
   usage: async ({ since = "" }) => used.filter((one) => one.day >= since),
   lastBoots: async () => [],
   backup: () => Promise.reject(new Fault("not-possible", "only a sample")),
@@ -219,15 +251,26 @@ export function folder(t: TestContext): string {
 export async function started(
   t: TestContext,
   more: Partial<ControlParts> = {},
-): Promise<{ control: Control; gateway: FakeGateway; logged: unknown[] }> {
+): Promise<{ control: Control; gateway: FakeGateway; logged: unknown[]; kept: DeviceStore }> {
   const gateway = recordingGateway();
+  const kept = keptDevices();
   const logged: unknown[] = [];
   const world = { now: () => at(61_000), log: (...line: unknown[]) => void logged.push(line) };
   const pageFolder = join(folder(t), "page");
   const place = { host: "127.0.0.1", port: 0, routes: [], token, version: "0.0.1", drainSeconds: 3, pageFolder };
-  const control = await openControl({ gateway, store, archive, world, ...place, ...more });
+  const stores = { store: { ...store, commit: kept.commit }, archive: { ...archive, ...kept } };
+  const control = await openControl({ gateway, world, ...stores, ...place, ...more });
   t.after(() => control.close());
-  return { control, gateway, logged };
+  return { control, gateway, logged, kept };
+}
+
+/** A browser that came in by a link: its credential as a header, and its id. */
+export async function signedIn(control: Control): Promise<{ headers: Record<string, string>; device: string }> {
+  const secret = new URL(await control.newLink()).hash.replace("#link=", "");
+  const body = JSON.stringify({ link: secret });
+  const answer = await fetch(`${control.url}/api/sign-in`, { method: "POST", body });
+  const { credential, device } = (await answer.json()) as SignInReply;
+  return { ...bearer(credential), device };
 }
 
 export function bearer(given = token): { headers: Record<string, string> } {

@@ -44,23 +44,24 @@ test("without the right token nothing below /api is told", async (t) => {
       const response = await fetch(`${control.url}${path}`, { headers });
       assert.equal(response.status, 401, path);
       const { error } = (await response.json()) as { error: { code: string; message: string } };
-      assert.match(error.message, /token.*everturn gateway status/s);
+      assert.match(error.message, /token.*everturn link/s);
       assert.ok(!error.message.includes(token));
     }
   }
 });
 
-test("the access link trades the token for a cookie that scripts and other sites cannot use", async (t) => {
+test("a token in an address and the cookie of earlier versions are never accepted; the cookie is removed", async (t) => {
   const { control } = await started(t);
-  const entered = await fetch(control.link, { redirect: "manual" });
-  assert.deepEqual([entered.status, entered.headers.get("location")], [303, "/"]);
-  const cookie = entered.headers.get("set-cookie") ?? "";
-  assert.match(cookie, /^everturn=[^;]+; Path=\/; HttpOnly; SameSite=Strict/);
-  const status = await fetch(`${control.url}/api/status`, { headers: { cookie: cookie.split(";")[0] ?? "" } });
-  assert.equal(status.status, 200);
-  const wrong = await fetch(`${control.url}/?token=nope`, { redirect: "manual" });
-  assert.equal(wrong.status, 401);
-  assert.match(await wrong.text(), /everturn gateway status/);
+  const old = await fetch(`${control.url}/?token=${token}`, { redirect: "manual" });
+  assert.deepEqual([old.status, old.headers.get("location")], [303, "/#old-link"]);
+  assert.equal(old.headers.get("set-cookie"), null);
+  for (const path of ["/api/status", `/api/status?token=${token}`]) {
+    const answer = await fetch(`${control.url}${path}`, { headers: { cookie: `a=1; everturn=${token}` } });
+    assert.equal(answer.status, 401, path);
+    assert.match(answer.headers.get("set-cookie") ?? "", /^everturn=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/);
+  }
+  const other = await fetch(control.url, { headers: { cookie: "everturns=1" } });
+  assert.equal(other.headers.get("set-cookie"), null);
 });
 
 test("a foreign Host is refused whatever it asks for; loopback names are ours", async (t) => {
@@ -77,22 +78,22 @@ test("a foreign Host is refused whatever it asks for; loopback names are ours", 
   }
 });
 
-test("another page's requests are refused even with the cookie, and no CORS header is given", async (t) => {
+test("another page's requests are refused even with the token, and no CORS header is given", async (t) => {
   const { control, gateway } = await started(t);
-  const cookie = `everturn=${token}`;
+  const { authorization = "" } = bearer().headers;
   const post = `${control.url}/api/turns/${turn.id}/cancel`;
   for (const headers of [
-    { cookie, origin: "http://evil.example" },
-    { cookie, origin: "null" },
-    { cookie, origin: "http://localhost:3000", "sec-fetch-site": "same-site" },
-    { cookie, "sec-fetch-site": "cross-site" },
+    { authorization, origin: "http://evil.example" },
+    { authorization, origin: "null" },
+    { authorization, origin: "http://localhost:3000", "sec-fetch-site": "same-site" },
+    { authorization, "sec-fetch-site": "cross-site" },
   ]) {
     const answer = await raw(post, headers, "POST");
     assert.equal(answer.status, 403);
     assert.equal((await raw(`${control.url}/api/status`, headers)).status, 403);
   }
   assert.deepEqual(gateway.asked, []);
-  const own = await fetch(post, { method: "POST", headers: { cookie, origin: control.url } });
+  const own = await fetch(post, { method: "POST", headers: { authorization, origin: control.url } });
   assert.equal(own.status, 200);
   assert.deepEqual(gateway.asked, [["cancel", turn.id]]);
   const preflight = await fetch(post, { method: "OPTIONS", headers: { origin: "http://evil.example" } });
@@ -221,7 +222,9 @@ test("metrics tell what waits and what was used today", async (t) => {
 });
 
 test("routes of a platform are behind the same guard", async (t) => {
-  const routes = [{ prefix: "/api/chat/web", handle: async (r: Request) => new Response(new URL(r.url).pathname) }];
+  const routes = [
+    { prefix: "/api/chat/web", routes: [], handle: async (r: Request) => new Response(new URL(r.url).pathname) },
+  ];
   const { control } = await started(t, { routes });
   assert.equal((await fetch(`${control.url}/api/chat/web/c1`)).status, 401);
   assert.equal(await (await fetch(`${control.url}/api/chat/web/c1`, bearer())).text(), "/api/chat/web/c1");
@@ -229,7 +232,7 @@ test("routes of a platform are behind the same guard", async (t) => {
 });
 
 test("an unexpected failure is logged and answered without details", async (t) => {
-  const routes = [{ prefix: "/api/bad", handle: () => Promise.reject(new Error("secret detail")) }];
+  const routes = [{ prefix: "/api/bad", routes: [], handle: () => Promise.reject(new Error("secret detail")) }];
   const { control, logged } = await started(t, { routes });
   const response = await fetch(`${control.url}/api/bad`, bearer());
   assert.equal(response.status, 500);
@@ -305,7 +308,7 @@ test("watchers see events and are let go at the close, with everything else", as
 });
 
 test("a connection on which nothing moves is dropped", async (t) => {
-  const silent = { prefix: "/api/stuck", handle: () => new Promise<Response>(() => {}) };
+  const silent = { prefix: "/api/stuck", routes: [], handle: () => new Promise<Response>(() => {}) };
   const { control } = await started(t, { routes: [silent], silenceMs: 20 });
   await assert.rejects(fetch(`${control.url}/api/stuck`, bearer()));
 });
@@ -324,7 +327,7 @@ test("a client that takes nothing of an endless answer is dropped, and its sourc
       },
       { highWaterMark: 0 },
     );
-  const routes = [{ prefix: "/api/endless", handle: async () => new Response(endless()) }];
+  const routes = [{ prefix: "/api/endless", routes: [], handle: async () => new Response(endless()) }];
   const { control } = await started(t, { routes, silenceMs: 50 });
   const asked = request(`${control.url}/api/endless`, { headers: bearer().headers }, (response) => response.pause());
   asked.on("error", () => undefined).end();

@@ -10,6 +10,8 @@ import type { Routes } from "../ports/http.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type Guard, guard } from "./auth.ts";
+import type { bodyReader } from "./body.ts";
+import type { Devices } from "./devices.ts";
 import { tally } from "./tally.ts";
 import type { Draining } from "./protocol.ts";
 import type { Router } from "./router.ts";
@@ -17,7 +19,7 @@ import { toDraining, toHealth, toReady } from "./views.ts";
 
 export type ControlParts = {
   readonly gateway: Gateway;
-  readonly store: Pick<Store, "session" | "turn" | "item">;
+  readonly store: Pick<Store, "session" | "turn" | "item" | "commit">;
   readonly archive: Archive;
   readonly world: Pick<World, "now" | "log">;
   readonly routes: readonly Routes[];
@@ -31,14 +33,22 @@ export type ControlParts = {
   readonly port: number;
   /** A connection on which nothing moves for this long is dropped; live streams ping more often. */
   readonly silenceMs?: number;
+  /** Limits on bodies, where a test wants others. */
+  readonly bodies?: Parameters<typeof bodyReader>[0];
 };
 
 export type Control = {
   readonly url: string;
-  /** The link that lets a browser in. */
-  readonly link: string;
+  /** A link that lets one browser in, once, within ten minutes. */
+  newLink(): Promise<string>;
   close(): Promise<void>;
 };
+
+/** How long the headers and all of a request may take, how large its headers may be, and how many may be open. */
+const headersTimeout = 15_000;
+const requestTimeout = 300_000;
+const maxHeaderSize = 16 * 1024;
+const connectionsMax = 4_096;
 
 export async function openControl(parts: ControlParts): Promise<Control> {
   // As an ES module, node:http reads all its lazy exports and so loads a whole HTTP client: 50 ms and 16 MB for nothing.
@@ -52,27 +62,53 @@ export async function openControl(parts: ControlParts): Promise<Control> {
   });
   let gate: Guard | null = null;
   let router: Promise<Router> | null = null;
+  let url = "";
 
   function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (gate === null || answerHealth(parts, gate, incoming, outgoing)) return;
-    const { signal } = closing;
-    const open = { ...parts, gate, counters, draining: () => draining, closing: signal };
     // Everything but health waits for its first caller: the start does not pay for it.
-    router ??= import("./router.ts").then(({ openRouter }) => openRouter(open));
+    router ??= load(gate);
     router.then((route) => route(incoming, outgoing)).catch((error: unknown) => giveUp(parts, outgoing, error));
   }
 
-  const server = createServer(answer);
+  async function load(gate: Guard): Promise<Router> {
+    const [{ openRouter }, known] = await Promise.all([import("./router.ts"), signedIn()]);
+    const shared = { gate, devices: known, url, counters, draining: () => draining, closing: closing.signal };
+    return openRouter({ ...parts, ...shared });
+  }
+
+  let devices: Promise<Devices> | null = null;
+  function signedIn(): Promise<Devices> {
+    const { store, archive, gateway, world } = parts;
+    devices ??= import("./devices.ts").then(({ openDevices }) =>
+      openDevices({
+        store: {
+          commit: (changes, by) => store.commit(changes, by),
+          devices: () => archive.devices(),
+          links: () => archive.links(),
+        },
+        boot: () => gateway.status().boot,
+        world,
+      }),
+    );
+    return devices;
+  }
+
+  const server = createServer({ headersTimeout, requestTimeout, maxHeaderSize }, answer);
+  server.maxConnections = connectionsMax;
   server.timeout = parts.silenceMs ?? 60_000;
   await listen(server, parts.host, parts.port);
   const { port } = server.address() as AddressInfo;
   gate = guard(parts.token, port);
 
   const name = parts.host.includes(":") ? `[${parts.host}]` : parts.host;
-  const url = `http://${name}:${port}`;
+  url = `http://${name}:${port}`;
   return {
     url,
-    link: `${url}/?token=${parts.token}`,
+    async newLink() {
+      const [{ linkOf }, known] = await Promise.all([import("./api/devices.ts"), signedIn()]);
+      return linkOf(url, (await known.newLink()).secret);
+    },
     close() {
       closing.abort();
       unwatch();
@@ -94,6 +130,8 @@ function answerHealth(
   const path = url?.split("?", 1)[0];
   if ((path !== "/healthz" && path !== "/readyz") || (method !== "GET" && method !== "HEAD")) return false;
   if (!gate.knows(headers.host)) return false;
+  // One that brings a body is refused like everywhere.
+  if (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0) return false;
   const status = gateway.status();
   const ready = toReady(status);
   const body = path === "/healthz" ? toHealth(status, version, world.now()) : ready;

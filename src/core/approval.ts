@@ -37,7 +37,14 @@ export type Rule = {
   /** Who allowed it, and where. */
   readonly by: string;
   readonly at: Instant;
+  /** The key of the conversation that it holds in, or `everywhere`. */
+  readonly scope: string;
+  /** It is too wide to be trusted: made before 0.5.0 by somebody who is not the owner. It is shown, and asked again. */
+  readonly held?: true;
 };
+
+/** The scope of a rule that holds in every conversation. No key of a conversation is this word. */
+export const everywhere = "everywhere";
 
 export const approvalChoices = ["approve", "always", "deny"] as const;
 export type ApprovalChoice = (typeof approvalChoices)[number];

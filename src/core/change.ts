@@ -2,6 +2,7 @@
 // compared, and cut in half by a test. `check` changes nothing; it refuses the commit when the world has moved on.
 
 import type { Memory } from "./memory.ts";
+import type { AccessLink, Device } from "./access/devices.ts";
 import type { Paired, Pairing } from "./access/pairing.ts";
 import type { Rule } from "./approval.ts";
 import type { BootId, Instant, SessionId, TurnId } from "./ids.ts";
@@ -95,6 +96,14 @@ export type Change =
   /** Takes the place of what was said about the same person before. */
   | { readonly put: "paired"; readonly paired: Paired }
   | { readonly drop: "paired"; readonly platform: string; readonly account: string; readonly sender: string }
+  /** Signs a browser in. */
+  | { readonly put: "device"; readonly device: Device }
+  /** When it was last used; nothing where it was revoked meanwhile. */
+  | { readonly put: "seen"; readonly device: string; readonly at: Instant }
+  | { readonly drop: "device"; readonly id: string }
+  | { readonly put: "link"; readonly link: AccessLink }
+  /** A conflict when it is gone, so that two uses cannot both succeed. */
+  | { readonly drop: "link"; readonly digest: string }
   /** Something small to remember, by name. */
   | { readonly put: "fact"; readonly name: string; readonly value: string }
   | { readonly drop: "fact"; readonly name: string };

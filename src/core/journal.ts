@@ -2,7 +2,7 @@
 // death without repeating a finished step. Nothing needed for that lives outside these entries and the turn row.
 
 import { Bug, type Instant } from "./ids.ts";
-import type { FileRef, Inbound } from "./message.ts";
+import type { Address, FileRef, Inbound } from "./message.ts";
 import type { ResumeReason } from "./session.ts";
 import type { Usage } from "./usage.ts";
 
@@ -58,7 +58,11 @@ export type Asked = {
   readonly what?: string;
   /** A digest of it: the answer is for nothing else. */
   readonly bound?: string;
+  readonly routed?: readonly RoutedQuestion[];
 };
+
+/** Where else an approval was asked, because its requester may not give it, and how people call whoever is there. */
+export type RoutedQuestion = { readonly to: Address; readonly name: string };
 
 /** A call that waits for its user: to be allowed, or for the words that are its result. */
 export type CallAsked = {
@@ -72,6 +76,7 @@ export type CallAsked = {
   readonly bound: string;
   /** What a rule would allow from then on; null where none is possible. */
   readonly subject: string | null;
+  readonly routed?: readonly RoutedQuestion[];
 };
 
 /** Everything before is told by the summary from now on; the originals stay where they are. */

@@ -40,10 +40,15 @@ export const limits = {
   typingEveryMs: 4_000,
   /** How often a text that may have arrived is sent again where the platform takes no key. */
   doubtfulSendsMax: 2,
+  /** The same for sends that a break of the connection cut off. */
+  cutSendsMax: 10,
+  /** First and longest pause between two probes of an account that cannot be reached. */
+  reachProbeMinMs: 500,
+  reachProbeMaxMs: 30_000,
   /** First and longest pause between two attempts to send. */
   retryMinMs: 1_000,
   retryMaxMs: 5 * 60_000,
-  /** A reply that could not be sent for this long is a dead letter. */
+  /** A reply that could not be sent for this long is held. */
   giveUpMs: 3 * 24 * 3_600_000,
   /** First and longest pause before a platform is connected again. */
   reconnectMinMs: 1_000,

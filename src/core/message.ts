@@ -1,7 +1,7 @@
 // What comes in and what is kept of a conversation. Everything here is plain data and goes to the store as it is.
 
 import type { Instant, SessionId, TurnId } from "./ids.ts";
-import type { Party } from "./requester.ts";
+import type { Maker, Party } from "./requester.ts";
 
 /** Where a conversation is. `account` is one of our own accounts on that platform. */
 export type Address = {
@@ -32,6 +32,8 @@ export type Inbound = {
   readonly sender: string;
   /** What the sender may do, as it was when the message was accepted. Set by the intake alone. */
   readonly party?: Party;
+  /** Who made the reminder that this is; it acts with their rights. */
+  readonly maker?: Maker;
   readonly body: Body;
   readonly sentAt: Instant;
   /** The platform's id of the message itself, where an answer may be anchored. */

@@ -35,7 +35,16 @@ const events = {
   "answered retry": { ...answered, result: { type: "retry", afterMs: 0, why: "slow down" } },
   "answered refused": { ...answered, result: { type: "refused", why: "no such chat" } },
   "answered unknown": { ...answered, result: { type: "unknown", why: "cut off" } },
+  "answered unknown in a break": { ...answered, result: { type: "unknown", why: "cut off" }, isBroken: true },
+  "answered retry in a break": {
+    ...answered,
+    result: { type: "retry", afterMs: 0, why: "no route", unreachable: true },
+    isBroken: true,
+  },
+  confirmed: { type: "confirmed", remoteId: "m1" },
   orphaned: { type: "orphaned", at: at(10) },
+  repeated: { type: "repeated", at: at(10) },
+  held: { type: "held", why: "part 1 is held", at: at(10) },
   resent: { type: "resent", at: at(10) },
   discarded: { type: "discarded", why: "by hand", at: at(10) },
 } as const satisfies Record<string, ItemEvent>;
@@ -47,7 +56,12 @@ const impossible: Record<EventName, ItemState | null> = {
   "answered retry": null,
   "answered refused": null,
   "answered unknown": null,
+  "answered unknown in a break": null,
+  "answered retry in a break": null,
+  confirmed: null,
   orphaned: null,
+  repeated: null,
+  held: null,
   resent: null,
   discarded: null,
 };
@@ -58,7 +72,8 @@ const expected: Record<ItemState["state"], Record<EventName, ItemState | null>> 
   pending: {
     ...impossible,
     taken: { state: "sending", boot: bootId("b2"), attempts: 4 },
-    resent: { state: "pending", dueAt: at(10), attempts: 3 },
+    resent: { state: "pending", dueAt: at(10), attempts: 0, renewedAt: at(10) },
+    held: { state: "in-doubt", since: at(10), attempts: 3, why: "part 1 is held" },
     discarded,
   },
   sending: {
@@ -67,9 +82,17 @@ const expected: Record<ItemState["state"], Record<EventName, ItemState | null>> 
     "answered retry": { state: "pending", dueAt: at(10 + 4_000), attempts: 3, why: "slow down" },
     "answered refused": { state: "dead", why: "no such chat", deadAt: at(10) },
     "answered unknown": { state: "in-doubt", since: at(10), attempts: 3, doubts: 1, why: "cut off" },
+    "answered unknown in a break": { state: "in-doubt", since: at(10), attempts: 3, cuts: 1, why: "cut off" },
+    "answered retry in a break": { state: "pending", dueAt: at(10), attempts: 3, why: "no route" },
+    confirmed: { state: "sending", boot: bootId("b1"), attempts: 3, sent: ["m1"] },
     orphaned: { state: "in-doubt", since: at(10), attempts: 3, doubts: 1, why: "the gateway died while sending it" },
   },
-  "in-doubt": { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 3 }, discarded },
+  "in-doubt": {
+    ...impossible,
+    repeated: { state: "pending", dueAt: at(10), attempts: 3 },
+    resent: { state: "pending", dueAt: at(10), attempts: 0, renewedAt: at(10) },
+    discarded,
+  },
   delivered: impossible,
   dead: { ...impossible, resent: { state: "pending", dueAt: at(10), attempts: 0, renewedAt: at(10) }, discarded },
 };
@@ -93,8 +116,8 @@ table("item: state × event", pairs, ({ state, event, gives }) => {
   assert.deepEqual(advanceItem(item, events[event]), { ...item, version: 5, now: gives });
 });
 
-test("every one of the 40 pairs is in the table", () => {
-  assert.equal(pairs.length, 40);
+test("every one of the 65 pairs is in the table", () => {
+  assert.equal(pairs.length, 65);
 });
 
 type DoubtCase = {
@@ -105,6 +128,8 @@ type DoubtCase = {
   readonly renewedAt?: number;
   readonly edits?: string;
   readonly doubts?: number;
+  readonly cuts?: number;
+  readonly isBroken?: true;
   readonly result?: SendResult;
   readonly gives?: ItemState["state"];
 };
@@ -115,7 +140,7 @@ table(
   [
     { name: "just created", age: 0, gives: "pending" },
     { name: "exactly at the age", age: oldest, gives: "pending" },
-    { name: "past the age", age: oldest + 1, gives: "dead" },
+    { name: "past the age", age: oldest + 1, gives: "in-doubt" },
   ],
   ({ age, gives }) => {
     const sending = anItem("i1", { now: states.sending });
@@ -131,27 +156,31 @@ table(
   [
     { name: "under a key, just created", age: 0, gives: "pending" },
     { name: "under a key, exactly at the age", age: oldest, gives: "pending" },
-    { name: "under a key, past the age", age: oldest + 1, gives: "dead" },
+    { name: "under a key, past the age", age: oldest + 1 },
     { name: "under a key, past the age, renewed by hand", age: oldest + 1, renewedAt: 1, gives: "pending" },
-    { name: "an edit, past the age", age: oldest + 1, keyedSend: false, edits: "r1", gives: "dead" },
+    { name: "an edit, past the age", age: oldest + 1, keyedSend: false, edits: "r1" },
+    { name: "without a key, cut off by a break", age: 0, keyedSend: false, cuts: 3, isBroken: true, gives: "pending" },
+    { name: "without a key, cut off too often", age: 0, keyedSend: false, cuts: limits.cutSendsMax, isBroken: true },
     { name: "without a key, sent again", age: 0, keyedSend: false, gives: "pending" },
     { name: "without a key, held: its user decides, however old", age: oldest + 1, keyedSend: false, policy: "hold" },
     { name: "without a key, too often in doubt", age: 0, keyedSend: false, doubts: limits.doubtfulSendsMax },
     { name: "the platform has said no", age: 0, result: { type: "refused", why: "cut off" }, gives: "dead" },
   ] as readonly DoubtCase[],
-  ({ age, keyedSend = true, policy = "resend", gives = "in-doubt", renewedAt, edits, doubts, result }) => {
+  ({ age, keyedSend = true, policy = "resend", gives = "in-doubt", renewedAt, edits, ...more }) => {
+    const { doubts, cuts, result, isBroken } = more;
     const tries = {
       ...(doubts === undefined ? {} : { doubts }),
+      ...(cuts === undefined ? {} : { cuts }),
       ...(renewedAt === undefined ? {} : { renewedAt: at(renewedAt) }),
     };
     const now = { ...states.sending, ...tries };
     const sending = anItem("i1", { now, version: 4, ...(edits === undefined ? {} : { edits }) });
-    const event = { ...answered, at: at(age), result: result ?? ({ type: "unknown", why: "cut off" } as const) };
+    const unknown = { type: "unknown", why: "cut off" } as const;
+    const event = { ...answered, at: at(age), result: result ?? unknown, isBroken: isBroken === true };
     const after = afterSend(sending, event, { keyedSend }, policy);
     assert.equal(after.now.state, gives);
     assert.equal(after.version, 5, "one step");
-    if (after.now.state === "pending") assert.equal(after.now.dueAt, later(at(age), 4_000));
-    if (after.now.state === "dead" && result === undefined) assert.equal(after.now.why, "gave up: cut off");
+    if (after.now.state === "pending") assert.equal(after.now.dueAt, later(at(age), isBroken === true ? 0 : 4_000));
   },
 );
 
@@ -221,7 +250,7 @@ table(
   ] as const,
   ({ keyedSend, policy, doubts, gives, ...rest }) => {
     const more = "more" in rest ? rest.more : {};
-    assert.equal(decideInDoubt(anItem("i1", more), { keyedSend }, policy, doubts), gives);
+    assert.equal(decideInDoubt(anItem("i1", more), { keyedSend }, policy, { doubts }), gives);
   },
 );
 

@@ -8,8 +8,12 @@ import type { Address, FileRef, Hints, Question } from "./message.ts";
 /** How it went so far. */
 type Tries = {
   readonly attempts: number;
-  /** Sends of which nobody knows whether they arrived. */
+  /** Uncertain sends after which the far side answered a probe. */
   readonly doubts?: number;
+  /** Uncertain sends that a break of the connection cut off. */
+  readonly cuts?: number;
+  /** Ids of the visible messages of this item that the platform confirmed, in order. */
+  readonly sent?: readonly string[];
   /** When somebody had it tried again after it was given up; its age counts from then. */
   readonly renewedAt?: Instant;
 };
@@ -43,16 +47,39 @@ export type OutboxItem = {
 /** All a platform may answer. Vendor errors end here. */
 export type SendResult =
   | { readonly type: "accepted"; readonly remoteId: string }
-  /** It surely did not arrive. `all`: the whole account rests that long, not only this chat. */
-  | { readonly type: "retry"; readonly afterMs: number; readonly why: string; readonly all?: true }
+  /**
+   * It surely did not arrive. `all`: the whole account rests that long, not only this chat. `unreachable`: the request never
+   * left this machine.
+   */
+  | {
+      readonly type: "retry";
+      readonly afterMs: number;
+      readonly why: string;
+      readonly all?: true;
+      readonly unreachable?: true;
+    }
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "unknown"; readonly why: string };
 
 export type ItemEvent =
   | { readonly type: "taken"; readonly boot: BootId }
-  | { readonly type: "answered"; readonly result: SendResult; readonly at: Instant; readonly chance: number }
+  | {
+      readonly type: "answered";
+      readonly result: SendResult;
+      readonly at: Instant;
+      readonly chance: number;
+      /** A probe right after it failed: nothing is sent until one succeeds. */
+      readonly isBroken?: boolean;
+    }
+  /** One visible message of several is confirmed. */
+  | { readonly type: "confirmed"; readonly remoteId: string }
   | { readonly type: "orphaned"; readonly at: Instant }
+  /** It goes out again by itself. */
+  | { readonly type: "repeated"; readonly at: Instant }
+  /** Somebody asks for it again; it starts anew. */
   | { readonly type: "resent"; readonly at: Instant }
+  /** It stays where it is until somebody asks for it. */
+  | { readonly type: "held"; readonly why: string; readonly at: Instant }
   | { readonly type: "discarded"; readonly why: string; readonly at: Instant };
 
 export function advanceItem(item: OutboxItem, event: ItemEvent): OutboxItem {
@@ -64,16 +91,27 @@ export function advanceItem(item: OutboxItem, event: ItemEvent): OutboxItem {
     case "answered":
       if (from.state !== "sending") break;
       return next(item, afterAnswer(item, triesOf(from), event));
+    case "confirmed":
+      if (from.state !== "sending") break;
+      return next(item, { ...from, sent: [...(from.sent ?? []), event.remoteId] });
     case "orphaned":
       if (from.state !== "sending") break;
-      return next(item, inDoubt(triesOf(from), "the gateway died while sending it", event.at));
+      return next(item, inDoubt(triesOf(from), "the gateway died while sending it", event.at, false));
+    case "repeated":
+      if (from.state !== "in-doubt") break;
+      return next(item, { state: "pending", dueAt: event.at, ...triesOf(from) });
     case "resent":
       if (from.state === "sending" || from.state === "delivered") break;
       return next(item, {
         state: "pending",
         dueAt: event.at,
-        ...(from.state === "dead" ? { attempts: 0, renewedAt: event.at } : triesOf(from)),
+        attempts: 0,
+        renewedAt: event.at,
+        ...("sent" in from && from.sent !== undefined ? { sent: from.sent } : {}),
       });
+    case "held":
+      if (from.state !== "pending") break;
+      return next(item, { state: "in-doubt", since: event.at, why: event.why, ...triesOf(from) });
     case "discarded":
       if (from.state === "sending" || from.state === "delivered") break;
       return next(item, { state: "dead", why: event.why, deadAt: event.at });
@@ -89,16 +127,17 @@ function afterAnswer(item: OutboxItem, tries: Tries, event: ItemEvent & { type: 
     case "refused":
       return { state: "dead", why: result.why, deadAt: at };
     case "unknown":
-      return inDoubt(tries, result.why, at);
+      return inDoubt(tries, result.why, at, event.isBroken === true);
     case "retry": {
-      if (isTooOld(item, tries, at)) return { state: "dead", why: gaveUp(result.why), deadAt: at };
-      const pause = Math.max(result.afterMs, retryPauseMs(tries.attempts, event.chance));
+      if (isTooOld(item, tries, at)) return { state: "in-doubt", since: at, ...tries, why: gaveUp(result.why) };
+      // Where probes decide when to go on, the item itself need not wait.
+      const pause = event.isBroken === true ? 0 : Math.max(result.afterMs, retryPauseMs(tries.attempts, event.chance));
       return { state: "pending", dueAt: later(at, pause), ...tries, why: result.why };
     }
   }
 }
 
-function isTooOld({ createdAt }: OutboxItem, { renewedAt = createdAt }: Tries, at: Instant): boolean {
+export function isTooOld({ createdAt }: OutboxItem, { renewedAt = createdAt }: Tries, at: Instant): boolean {
   return at - renewedAt > limits.giveUpMs;
 }
 
@@ -106,14 +145,17 @@ function gaveUp(why: string): string {
   return `gave up: ${why}`;
 }
 
-function inDoubt(tries: Tries, why: string, since: Instant): ItemState {
-  return { state: "in-doubt", since, ...tries, doubts: (tries.doubts ?? 0) + 1, why };
+function inDoubt(tries: Tries, why: string, since: Instant, isCut: boolean): ItemState {
+  const count = isCut ? { cuts: (tries.cuts ?? 0) + 1 } : { doubts: (tries.doubts ?? 0) + 1 };
+  return { state: "in-doubt", since, ...tries, ...count, why };
 }
 
-function triesOf({ attempts, doubts, renewedAt }: Tries): Tries {
+function triesOf({ attempts, doubts, cuts, sent, renewedAt }: Tries): Tries {
   return {
     attempts,
     ...(doubts === undefined ? {} : { doubts }),
+    ...(cuts === undefined ? {} : { cuts }),
+    ...(sent === undefined ? {} : { sent }),
     ...(renewedAt === undefined ? {} : { renewedAt }),
   };
 }
@@ -128,23 +170,23 @@ export type InDoubtPolicy = "resend" | "hold";
 
 /**
  * What becomes of an item that may have arrived. Under a key a repeat is harmless, and so is writing the same words into
- * the same message; elsewhere the user's policy decides, and a platform that keeps failing to answer does not get the
- * same text for ever.
+ * the same message; elsewhere the user's policy decides, and the number of visible copies is bounded. A send that a break
+ * cut off hardly ever arrived, so more of those may be repeated.
  */
 export function decideInDoubt(
   item: Pick<OutboxItem, "edits" | "files">,
   can: { readonly keyedSend: boolean },
   policy: InDoubtPolicy,
-  doubts: number,
+  { doubts = 0, cuts = 0 }: { readonly doubts?: number; readonly cuts?: number },
 ): InDoubtPolicy {
   // Files are sent beside the edit, and would be again.
   if (can.keyedSend || (item.edits !== undefined && item.files.length === 0)) return "resend";
-  return doubts <= limits.doubtfulSendsMax ? policy : "hold";
+  return doubts <= limits.doubtfulSendsMax && cuts <= limits.cutSendsMax ? policy : "hold";
 }
 
 /**
- * What the platform answered, and what follows from it where nobody knows whether it arrived: one step of the item. A
- * platform that never says is not asked for ever, no more than one that always says later.
+ * What the platform answered, and what follows where it is uncertain whether the item arrived: one step of the item.
+ * `in-doubt` afterwards means that the item is held.
  */
 export function afterSend(
   item: OutboxItem,
@@ -155,12 +197,10 @@ export function afterSend(
   const { at, chance } = event;
   const answered = advanceItem(item, event);
   if (answered.now.state !== "in-doubt") return answered;
-  const { attempts, doubts = 0, why } = answered.now;
-  if (decideInDoubt(item, can, policy, doubts) === "hold") return answered;
-  const follows: ItemEvent = isTooOld(item, answered.now, at)
-    ? { type: "discarded", why: gaveUp(why), at }
-    : { type: "resent", at: later(at, retryPauseMs(attempts, chance)) };
-  return { ...advanceItem(answered, follows), version: answered.version };
+  const { attempts } = answered.now;
+  if (isTooOld(item, answered.now, at) || decideInDoubt(item, can, policy, answered.now) === "hold") return answered;
+  const pause = event.isBroken === true ? 0 : retryPauseMs(attempts, chance);
+  return { ...advanceItem(answered, { type: "repeated", at: later(at, pause) }), version: answered.version };
 }
 
 /** The same item as a row that does not exist yet. */

@@ -144,7 +144,7 @@ function wasStopped({ boot, progressed, follows, marked }: HeldTurn): boolean {
 export function decideItem(item: OutboxItem, doubt: InDoubtPolicy, now: Instant): OutboxItem {
   const orphaned = item.now.state === "sending" ? advanceItem(item, { type: "orphaned", at: now }) : item;
   if (doubt === "hold" || orphaned.now.state !== "in-doubt") return orphaned;
-  return { ...advanceItem(orphaned, { type: "resent", at: now }), version: item.version + 1 };
+  return { ...advanceItem(orphaned, { type: "repeated", at: now }), version: item.version + 1 };
 }
 
 /** A stop that a mistake of ours brought about counts as a death: whatever met it would meet it again at every start. */

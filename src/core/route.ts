@@ -3,6 +3,7 @@
 import { readApproval } from "./approval.ts";
 import { denial, readAnswer } from "./asked/asking.ts";
 import type { TurnId } from "./ids.ts";
+import type { RoutedQuestion } from "./journal.ts";
 import { type Body, type Inbound, textOf } from "./message.ts";
 
 export const commands = {
@@ -13,6 +14,7 @@ export const commands = {
   approve: "allow what I asked for; /approve always also allows the same from then on",
   deny: "do not allow it; what you write behind it is told to me",
   retry: "answer your last message again",
+  resend: "send again what may not have arrived",
   undo: "take the last exchange out of my memory",
   model: "which model answers here; /model with a name chooses another",
   restart: "restart the gateway; what is unfinished goes on afterwards (admins)",
@@ -21,6 +23,25 @@ export const commands = {
   whoami: "how I know you",
 } as const;
 export type CommandName = keyof typeof commands;
+
+/** Who may use a command: everybody who may speak, or those who may change the gateway. */
+export const commandRoles = {
+  help: "person",
+  new: "person",
+  stop: "person",
+  status: "person",
+  // What they decide is judged by who may answer.
+  approve: "person",
+  deny: "person",
+  retry: "person",
+  undo: "person",
+  resend: "person",
+  model: "person",
+  restart: "admin",
+  sethome: "admin",
+  pair: "admin",
+  whoami: "person",
+} as const satisfies Record<CommandName, "person" | "admin">;
 const commandNames = Object.keys(commands) as readonly CommandName[];
 
 /** A turn that waits for an answer, with the choices it gave. */
@@ -30,6 +51,8 @@ export type OpenQuestion = {
   readonly kind: "question" | "approval";
   readonly text: string;
   readonly choices: readonly string[];
+  /** Where else it was asked. */
+  readonly routed?: readonly RoutedQuestion[];
 };
 
 export type Route =

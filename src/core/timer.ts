@@ -3,6 +3,7 @@
 
 import type { Instant, SessionId, TurnId } from "./ids.ts";
 import type { Inbound } from "./message.ts";
+import type { Maker } from "./requester.ts";
 import type { Session } from "./session.ts";
 
 export type Timer = {
@@ -12,6 +13,8 @@ export type Timer = {
   readonly turn: TurnId | null;
   readonly dueAt: Instant;
   readonly text: string;
+  /** Who made the reminder, with the rights they had; a reminder of an earlier version has none. */
+  readonly maker?: Maker;
 };
 
 /** Keys of our own begin with a mark that no platform's key has. */
@@ -22,5 +25,12 @@ export function toInbound(timer: Timer, session: Session): Inbound {
     sender: "timer",
     body: { kind: "timer", timer: timer.id, text: timer.text },
     sentAt: timer.dueAt,
+    ...actingFor(timer),
   };
+}
+
+/** A reminder has the rights of whoever made it, never more. */
+function actingFor({ maker }: Timer): Pick<Inbound, "party" | "maker" | "group"> {
+  if (maker === undefined) return {};
+  return { party: maker.party, maker, ...(maker.group === undefined ? {} : { group: maker.group }) };
 }

@@ -96,7 +96,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
         // Whoever asked over HTTP is told; a platform's stream would bring it again for ever, and nothing behind it.
         const isStream = platformOf(parts, inbound.from)?.can.isFar === true;
         const unusable = isStream ? whyUnusable(inbound) : null;
-        if (unusable === null) return accept(inbound, cursor, admitted.changes);
+        if (unusable === null) return accept({ ...inbound, party: admitted.party }, cursor, admitted.changes);
         world.log("warn", "a message cannot be taken and is left", { why: unusable.message, sender: inbound.sender });
         return ignore(inbound, cursor, unusable.message);
       }

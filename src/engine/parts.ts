@@ -23,6 +23,8 @@ export type PlatformSettings = {
   readonly restartNotices: boolean;
   /** Senders who may command the gateway itself, by id or name; "*" is everybody who may speak. */
   readonly admins: readonly string[];
+  /** Who may approve beside the owner and the admins; null where it is not configured. */
+  readonly approvers: readonly string[] | null;
   /** Who may speak; null where whoever gets in may, as at our own clients. */
   readonly access: AccessRules | null;
 };
@@ -50,6 +52,7 @@ export const defaultPlatformSettings: PlatformSettings = {
   home: null,
   restartNotices: true,
   admins: [],
+  approvers: null,
   access: null,
 };
 

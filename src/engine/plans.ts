@@ -3,15 +3,16 @@
 
 import type { TurnId } from "../core/ids.ts";
 import type { Inbound } from "../core/message.ts";
-import { type OpenQuestion, type Route, decided, route } from "../core/route.ts";
+import { type OpenQuestion, type Route, commandRoles, decided } from "../core/route.ts";
 import { type Turn, advanceTurn, asNew, newTurn, reworded } from "../core/turn.ts";
-import { isAdminHere } from "./access/gate.ts";
+import { standingHere } from "./access/gate.ts";
 import { type Guesses, guesses } from "./access/guesses.ts";
 import { type Plan, alongside } from "./accepting.ts";
-import { only, unclearText } from "./commands/obeyed.ts";
+import { only, refusedText, unclearText } from "./commands/obeyed.ts";
 import type { Lane, Lanes } from "./lanes/lanes.ts";
 import type { Outlet } from "./outbox/pump.ts";
 import type { Parts } from "./parts.ts";
+import { decidable, judgeAnswer } from "./plans/answering.ts";
 import { type Answers, answers } from "./plans/answers.ts";
 import { type Pieces, pieces } from "./plans/pieces.ts";
 
@@ -27,7 +28,7 @@ type Command = Route & { readonly type: "command" };
 export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked: (turn: Turn) => void): Plans {
   const { store, world, events } = parts;
   const made = pieces(parts, lanes, outlet);
-  const { answer: planAnswer, decision } = answers(parts, lanes, made);
+  const { answer: planAnswer, decision } = answers(parts, lanes, made, outlet);
   const tried = guesses(parts);
 
   async function planCommand(
@@ -65,17 +66,25 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
   async function planInbound(lane: Lane, inbound: Inbound): Promise<Plan> {
     if (inbound.replaces !== undefined) return planReworded(inbound, inbound.replaces);
     const open = lane.stored ? await store.questionsAt(lane.session.key) : [];
-    const found = route(inbound, open);
+    const judged = await judgeAnswer(parts, inbound, open);
+    if (judged.type === "refused") return made.said(lane, inbound, only(judged.text));
+    if (judged.type === "answer")
+      return (await planAnswer(lane, inbound, judged.answer)) ?? planTooLate(lane, inbound, judged.answer);
+    const { route: found } = judged;
     switch (found.type) {
       case "turn":
         return made.message(lane, inbound);
-      case "answer":
-        return (await planAnswer(lane, inbound, found)) ?? planTooLate(lane, inbound, found);
       case "command":
+        if (!(await mayCommand(inbound, found)))
+          return made.said(lane, inbound, only(refusedText(found.name, inbound)));
         return (await planSpecial(lane, inbound, found, open)) ?? planCommand(lane, inbound, found);
       default:
         return planCommand(lane, inbound, found);
     }
+  }
+
+  async function mayCommand(inbound: Inbound, { name }: Command): Promise<boolean> {
+    return commandRoles[name] === "person" || (await standingHere(parts, inbound)).commands;
   }
 
   /** What its user wrote anew takes the place of what waits; what has begun is answered as it was. */
@@ -112,7 +121,9 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     switch (name) {
       case "approve":
       case "deny": {
-        const found = decided(name, rest, open);
+        const which = await decidable(parts, inbound, name === "approve" ? "allow" : "deny", open);
+        if (typeof which === "string") return made.said(lane, inbound, only(which));
+        const found = decided(name, rest, which);
         if (found === "unclear") return made.said(lane, inbound, only(unclearText(rest)));
         return found === null ? null : decision(lane, inbound, found);
       }
@@ -123,13 +134,26 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
         if (typeof last === "string") return made.said(lane, inbound, only(last));
         return made.message(lane, saidAgain(last, inbound), last.undone);
       }
+      case "resend":
+        return planResend(lane, inbound);
       case "restart":
-        return (await isAdminHere(parts, inbound)) ? planRestart(lane, inbound) : null;
+        return planRestart(lane, inbound);
       case "pair":
-        return (await isAdminHere(parts, inbound)) ? planPair(lane, inbound, rest) : null;
+        return planPair(lane, inbound, rest);
       default:
         return null;
     }
+  }
+
+  /** What is held here goes out again, before the answer to this command. */
+  async function planResend(lane: Lane, inbound: Inbound): Promise<Plan> {
+    const { resendAt } = await import("./outbox/held.ts");
+    const { items, changes } = await resendAt(parts, inbound.from, world.now());
+    if (items.length === 0) return made.said(lane, inbound, only("There is nothing to send again."));
+    const stored = () => {
+      for (const { session, to } of items) outlet.poke(session, to);
+    };
+    return made.said(lane, inbound, { text: "I am sending it again.", changes, stored });
   }
 
   /** Whoever is let in by it hears of it in the same commit. */

@@ -155,6 +155,8 @@ export interface Gateway {
   revokePaired(who: string): Promise<Paired>;
   /** Takes back what was once allowed with "always"; rejects with a Fault when there is no such rule. */
   revoke(rule: string): Promise<void>;
+  /** Lets a rule hold in every conversation; rejects with a Fault when there is no such rule. */
+  generalize(rule: string): Promise<void>;
   /** Ends the session and starts an empty one at the same place. */
   reset(session: SessionId): Promise<void>;
   resend(item: ItemId): Promise<void>;

@@ -11,8 +11,10 @@ export type JobSandbox = "closed" | "network" | "past";
 export type JobSpec = {
   /** The same for every attempt of one call. */
   readonly key: string;
-  /** Who may see it: the conversation by its address, because a new session in it is the same people. */
+  /** The conversation it was started in, by its address: what goes on there is shown and stopped there. */
   readonly place: string;
+  /** Whose it is; no tool of another person sees it. Absent in jobs of older versions: only their conversation does. */
+  readonly person?: string;
   /** What it is, for people. */
   readonly title: string;
   readonly program: string;
@@ -54,6 +56,7 @@ export type JobState =
 export type Job = {
   readonly id: string;
   readonly place: string;
+  readonly person?: string;
   readonly title: string;
   readonly background: boolean;
   /** Milliseconds since the epoch. */
@@ -89,8 +92,8 @@ export interface Jobs {
   read(id: string, from: number, max: number): Promise<Output>;
   /** Ends it with everything it started. Again, or after its end, it does nothing. */
   kill(id: string, why: string): Promise<JobState>;
-  /** Those of a conversation, the newest first. */
-  list(place: string): Promise<readonly Job[]>;
+  /** Those that fit, the newest first. */
+  list(fits: (job: Job) => boolean): Promise<readonly Job[]>;
   /** Ends all that run, also those that an earlier gateway has started; how many there were. */
   endAll(why: string): Promise<number>;
   /** Nobody wants the job of a key any more: it is ended, and one that has not begun never will. */

@@ -64,6 +64,9 @@ export interface DraftMessages {
   remove(to: Address, remoteId: string, signal: AbortSignal): Promise<SendResult>;
 }
 
+/** Resolves when the receipt is stored. Rejects when the gateway may not go on. */
+export type Confirm = (remoteId: string) => Promise<void>;
+
 export interface Platform {
   readonly name: string;
   /** Which of our own accounts there; the same for the same account, so that its cursor is found again. */
@@ -76,14 +79,22 @@ export interface Platform {
    * called again after a pause, for ever. A Fault `denied` says that only another configuration helps.
    */
   listen(inlet: Inlet, from: string | null, signal: AbortSignal): Promise<void>;
-  /** Never throws for what the platform said; throws only for our own bugs. */
-  send(item: OutboxItem, signal: AbortSignal): Promise<SendResult>;
+  /**
+   * Never throws for what the platform said; throws only for our own bugs. Where an item becomes several visible messages,
+   * `confirm` stores the id of each before the next one leaves; `item.now.sent` has those that are confirmed.
+   */
+  send(item: OutboxItem, signal: AbortSignal, confirm?: Confirm): Promise<SendResult>;
   /** The answer so far, or null to take the preview away. Failing is fine and silent. */
   draft(to: Address, text: string | null): void;
   /** Where previews are messages of their own; then `draft` is never called. */
   readonly drafts?: DraftMessages;
   /** Shows that an answer is on its way; called again every few seconds while it is. Failing is fine and silent. */
   typing?(to: Address, hints: Hints): void;
+  /**
+   * Asks the side that takes sends for something harmless. After a send without an answer it decides when sending goes on;
+   * without it, sends are repeated with growing pauses. Rejects where there is no proper answer; a Fault `denied` is one.
+   */
+  ping?(signal: AbortSignal): Promise<void>;
   /** Asks the far side whether all is well, for whoever looks closely: a sentence, or a Fault that says what is wrong. */
   probe?(signal: AbortSignal): Promise<string>;
 }

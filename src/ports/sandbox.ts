@@ -22,6 +22,8 @@ export type SandboxView = {
   readonly grant: Grant;
   /** `person`: the HOME of the person. `empty`: a new one that ends with the program. Else a folder of its own. */
   readonly home: "person" | "empty" | { readonly folder: string };
+  /** The files of the person's conversations, read-only: the only folder of the gateway's home that is shown. */
+  readonly files?: string;
   /** Read-only beside the defaults, such as the program itself. */
   readonly programs?: readonly string[];
   /** Variables for the program; nothing of the gateway's own environment is added. */
@@ -37,6 +39,8 @@ export type WalledCommand = {
 };
 
 export interface Sandbox {
+  /** Paths inside that every view has: the program of Node, and the folder with our own package (`bin`, `src` or `dist`). */
+  readonly runtime: { readonly node: string; readonly folder: string };
   /** Tried once and kept; a trial that got no answer is repeated. */
   state(): Promise<SandboxState>;
   /**

@@ -1,6 +1,7 @@
 // The store holds the truth. `commit` is the only write of the engine; the rest are named reads that cost as much as the
 // work they find, never as much as history. Two engines, one contract suite (`everturn/testing`).
 
+import type { AccessLink, Device } from "../core/access/devices.ts";
 import type { Paired, Pairing } from "../core/access/pairing.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Change, CommitResult } from "../core/change.ts";
@@ -72,8 +73,8 @@ export interface Store {
   pairingsAt(platform: string, account: string): Promise<readonly Pairing[]>;
   /** What was decided about somebody who was let in. */
   paired(platform: string, account: string, sender: string): Promise<Paired | null>;
-  /** The rule that allows a call, by tool and subject. */
-  rule(tool: string, subject: string): Promise<Rule | null>;
+  /** The rule in effect that allows a call in a conversation, by tool, subject and the key of the conversation. */
+  rule(tool: string, subject: string, conversation: string): Promise<Rule | null>;
   /** What stands for the earlier part of a conversation. */
   summaryOf(session: SessionId): Promise<Summary | null>;
   /** The newest, oldest first. */
@@ -110,6 +111,10 @@ export interface Archive {
   pairings(): Promise<readonly Pairing[]>;
   /** Everybody who was let in, the first one first. */
   pairedPeople(): Promise<readonly Paired[]>;
+  /** Browsers that are signed in, the first one first. */
+  devices(): Promise<readonly Device[]>;
+  /** One-time links that were not used, also expired ones. */
+  links(): Promise<readonly AccessLink[]>;
   /** By day and model, the newest day first; of one session, or of all. */
   usage(filter: UsageFilter): Promise<readonly UsageLine[]>;
   /** The newest first. */

@@ -8,7 +8,7 @@ import { type Greeting, farewell, greeting } from "./greet.ts";
 const usual: Greeting = {
   version: "1.2.3",
   url: "http://127.0.0.1:7433",
-  link: "http://127.0.0.1:7433/?token=secret",
+  link: "http://127.0.0.1:7433/#link=secret",
   agent: null,
   hasWeb: true,
   isKept: false,
@@ -23,13 +23,14 @@ const rows: readonly (readonly [
   has: readonly RegExp[],
   hasNot: readonly RegExp[],
 ])[] = [
-  ["somebody sits there", {}, [/^Web chat: \S+token=secret$/m, /Ctrl-C/], [/Took over/, /Goes on/]],
+  ["somebody sits there", {}, [/^Web chat: \S+#link=secret$/m, /works once/, /Ctrl-C/], [/Took over/, /Goes on/]],
   [
     "a journal keeps it",
-    { isKept: true },
-    [/^Web chat: http:\/\/127\.0\.0\.1:7433 .*everturn gateway status/m, /`everturn gateway stop` stops/],
+    { isKept: true, link: null },
+    [/^Web chat: http:\/\/127\.0\.0\.1:7433 .*everturn link/m, /`everturn gateway stop` stops/],
     [/secret/, /Ctrl-C/],
   ],
+  ["a pipe reads it", { link: null }, [/^Web chat: http:\/\/127\.0\.0\.1:7433 .*everturn link/m, /Ctrl-C/], [/secret/]],
   ["nobody chose a model", {}, [/^The offline agent answers, because no model is set\. Ctrl-C/m], []],
   ["a model answers", { agent: "openai/small" }, [/^openai\/small answers\. Ctrl-C/m], [/offline/]],
   ["there is no page", { hasWeb: false }, [/^Control: http:\/\/127\.0\.0\.1:7433$/m], [/secret/]],

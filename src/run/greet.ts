@@ -1,12 +1,13 @@
-// What a gateway says when it is running and when it has ended: where it is, how to get in, what goes on later. Only somebody who sits there, or reads what this
-// very process prints, is shown the access link; under a supervisor it would stay in a journal for others to read. Pure.
+// What a gateway says when it is running and when it has ended: where it is, how to get in, what goes on later. A link that
+// lets a browser in is shown on a terminal only; anywhere else it would stay in a log for others to read. Pure.
 
 import type { Ending } from "../ports/gateway.ts";
 
 export type Greeting = {
   readonly version: string;
   readonly url: string;
-  readonly link: string;
+  /** A one-time link to the page; null where no terminal shows it. */
+  readonly link: string | null;
   /** The model or program that answers; null for the offline agent. */
   readonly agent: string | null;
   /** Whether there is a page to open. */
@@ -23,11 +24,9 @@ export type Greeting = {
 export function greeting(one: Greeting): readonly string[] {
   const { turns, items } = one.recovered;
   const what = one.hasWeb ? "Web chat" : "Control";
-  const place = one.isKept
-    ? `${one.url} (its access link: \`everturn gateway status\`)`
-    : one.hasWeb
-      ? one.link
-      : one.url;
+  const place = one.hasWeb
+    ? (one.link ?? `${one.url} (\`everturn link\` prints a link that lets a browser in)`)
+    : one.url;
   // Where nobody sits there is no key to press.
   const way = one.isKept ? "`everturn gateway stop`" : "Ctrl-C";
   const rest = [
@@ -43,6 +42,9 @@ export function greeting(one: Greeting): readonly string[] {
   return [
     `Everturn ${one.version} is running.`,
     `${what}: ${place}`,
+    ...(one.hasWeb && one.link !== null
+      ? ["The link works once, within 10 minutes; `everturn link` prints another."]
+      : []),
     `${one.agent === null ? "The offline agent answers, because no model is set." : `${one.agent} answers.`} ${way} stops the gateway; nothing is lost by it.`,
     ...(one.blackoutMs === null ? [] : [`Took over in ${one.blackoutMs} ms.`]),
     ...(rest.length > 0 ? [`Goes on with what the last run left: ${rest.join(" and ")}.`] : []),

@@ -32,17 +32,13 @@ export async function greet(parts: Ready): Promise<void> {
   const facts = blackoutMs === null ? times : { ...times, blackoutMs };
   if (safeMode) world.log("error", "the gateway is in safe mode and does nothing", { reason });
   else world.log("info", "messages are accepted and answered", { ...facts, turns, items });
-  const { url, link } = control;
+  const { url } = control;
   const hasWeb = config.platforms.web !== false;
   const agent = nameOf(config);
-  const place = {
-    version,
-    url,
-    link,
-    agent,
-    hasWeb,
-    isKept: supervisor !== null || parts.env["EVERTURN_DETACHED"] === "1",
-  };
+  const isKept = supervisor !== null || parts.env["EVERTURN_DETACHED"] === "1";
+  const isShown = hasWeb && !safeMode && !isKept && output.tty;
+  const link = isShown ? await control.newLink() : null;
+  const place = { version, url, link, agent, hasWeb, isKept };
   for (const line of greeting({ ...place, held: safeMode ? reason : null, recovered, blackoutMs })) output.out(line);
   flushCompileCache();
 }

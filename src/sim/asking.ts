@@ -3,6 +3,7 @@
 import { readDecision } from "../core/asked/asking.ts";
 import type { Instant } from "../core/ids.ts";
 import type { Entry } from "../core/journal.ts";
+import { formatAddress } from "../core/message.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Effects } from "./agent.ts";
 import type { Life } from "./life.ts";
@@ -66,7 +67,7 @@ export function asking(name: AskingTool, life: Life, store: FullStore, effects: 
       const place = placeOf(input);
       const journal = await store.journalOf(turn);
       const subject = subjectOf(address.chat);
-      const isRuled = subject !== null && (await store.rule(name, subject)) !== null;
+      const isRuled = subject !== null && (await store.rule(name, subject, formatAddress(address))) !== null;
       const call = key.split(":").slice(2).join(":");
       if (!isRuled && !isAllowed(journal, call, boundFor(place)) && effects.isCurrent(life))
         effects.onBreach(`${name} call ${key} was made without leave`);

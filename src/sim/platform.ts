@@ -1,6 +1,7 @@
 // A chat platform outside the process: it keeps a message until it is acknowledged, delivers it again when in doubt, and
 // answers sends well, late, with a refusal for now, or never. What its users see is the oracle of every story.
 
+import { Fault } from "../core/fault.ts";
 import type { Address, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
 import type { Pace, Platform } from "../ports/platform.ts";
@@ -8,7 +9,7 @@ import { counting } from "./outbound/counting.ts";
 import { type Growing, type GrowingNews, growing } from "./outbound/growing.ts";
 import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
-import type { Dice, Time } from "./time.ts";
+import { type Dice, type Time, epoch } from "./time.ts";
 
 export type Habits = {
   /** How many messages it delivers at the same time; with more than one it keeps no order itself. */
@@ -25,6 +26,8 @@ export type Habits = {
   readonly pace?: Pace;
   /** How likely it asks for a pause, in one chat or in all. */
   readonly tires?: number;
+  /** Times since the beginning in which no request is answered; it may arrive all the same. */
+  readonly breaks?: readonly { readonly from: number; readonly to: number }[];
 };
 
 export const wellBehaved: Habits = { parallel: 1, keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
@@ -128,10 +131,19 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
         await Promise.all(Array.from({ length: habits.parallel }, deliver));
       },
       send: (item, signal) => deliver(item, life, signal),
+      async ping() {
+        await life.pass(chances.between(1, 20));
+        if (isBroken()) throw new Fault("not-possible", "there is no connection");
+      },
       draft: (_to: Address, _text: string | null) => undefined,
       ...(grown === null ? {} : { drafts: grown.connect(life), typing: () => undefined }),
     }),
   };
+
+  function isBroken(): boolean {
+    const now = time.now() - epoch;
+    return (habits.breaks ?? []).some(({ from, to }) => now >= from && now < to);
+  }
 
   function nextMessage(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -187,6 +199,11 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     const pause = kind === "uncounted" ? null : ledger.count(chat, life, kind);
     if (pause !== null) return pause;
     await life.pass(lagMs + chances.between(1, 40));
+    if (isBroken()) {
+      self.doubts++;
+      if (chances.chance(0.3)) done();
+      return { type: "unknown", why: "the connection was reset" };
+    }
     if (chances.chance(habits.refuses))
       return { type: "retry", afterMs: chances.between(0, 3_000), why: "come back later" };
     if (chances.chance(habits.hangs)) {

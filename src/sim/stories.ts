@@ -233,7 +233,7 @@ export function invent(seed: number): Story {
     afterCrash: roll.chance(0.15) ? ("suspend" as const) : ("resume" as const),
     autoResume: !roll.chance(0.2),
   };
-  return withGrowth({
+  const story: Story = {
     seed,
     servers,
     said,
@@ -244,7 +244,22 @@ export function invent(seed: number): Story {
     lanesMax,
     drainMs,
     recovery,
+  };
+  return withBreaks(withGrowth(story));
+}
+
+/** In some stories connections break for a while; decided apart as well. */
+function withBreaks(story: Story): Story {
+  const roll = dice(story.seed ^ 0xb4ea);
+  if (roll.chance(0.7)) return story;
+  const broken = Object.entries(story.servers).map(([name, habits]) => {
+    const breaks = Array.from({ length: roll.between(0, 2) }, () => {
+      const from = roll.between(0, 4_000);
+      return { from, to: from + roll.between(100, 60_000) };
+    });
+    return [name, { ...habits, breaks }] as const;
   });
+  return { ...story, servers: Object.fromEntries(broken) };
 }
 
 /** Some stories also happen where answers grow in messages; which ones is decided apart, so that the others stay as they are. */

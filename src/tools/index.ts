@@ -3,11 +3,11 @@
 import type { Blobs } from "../ports/blobs.ts";
 import type { Archive } from "../ports/store.ts";
 import type { Tool } from "../ports/tool.ts";
-import { makeChanges } from "./files/change.ts";
+import { fileChanges } from "./files/change.ts";
 import { editFileTool } from "./files/edit.ts";
 import { readFileTool } from "./files/read.ts";
-import type { Room } from "./files/room.ts";
-import { searchFilesTool } from "./files/search/search.ts";
+import { searchFilesTool } from "./files/search.ts";
+import type { FileToolOptions } from "./files/vet.ts";
 import { writeFileTool } from "./files/write.ts";
 import { recallTool } from "./memory/recall.ts";
 import { rememberTool } from "./memory/remember.ts";
@@ -16,7 +16,7 @@ import { remindTool } from "./talk/remind.ts";
 import { sendFileTool } from "./talk/send-file.ts";
 import { fetchUrlTool } from "./web/fetch.ts";
 
-export type BuiltinOptions = Room & {
+export type BuiltinOptions = FileToolOptions & {
   readonly web: { readonly allowPrivate: boolean };
   readonly blobs: Pick<Blobs, "put">;
   readonly archive: Pick<Archive, "recall">;
@@ -24,8 +24,8 @@ export type BuiltinOptions = Room & {
 
 export function builtinTools(options: BuiltinOptions): readonly Tool[] {
   const { approvals, web, blobs, archive } = options;
-  // One for both: whoever writes a file waits for whoever edits it.
-  const changes = makeChanges(options);
+  // One for both, so that a write and an edit of one file wait for each other.
+  const changes = fileChanges(options);
   return [
     readFileTool(options),
     writeFileTool(options, changes),

@@ -51,7 +51,7 @@ test("who may speak is answered in a group when it is meant for us, or wherever 
 
 const leave: Verdict = { type: "approve", why: "it deletes", what: "rm", bound: "b", subject: "rm" };
 
-test("buttons and words of strangers decide nothing; those who may speak decide", async (t) => {
+test("buttons and words of strangers and guests decide nothing; approvers decide", async (t) => {
   const on = await stage(t);
   let ran = 0;
   const rm = tool("rm", "once", () => (ran++, fine), { vet: async () => leave });
@@ -70,7 +70,15 @@ test("buttons and words of strangers decide nothing; those who may speak decide"
   await on.pass(60_000);
   assert.equal(ran, 0);
   assert.equal(await write(on, "ann", "yes", inGroup(false)), "ignored", "not meant for us");
+  const refusal = "Only approvers may allow this. The owner decides with `everturn approvals`.";
+  for (const sender of ["ann", "bea"])
+    for (const text of ["yes", "always", "/approve", "/approve always"])
+      assert.equal(await talk(on, sender, text, inGroup(true)), refusal, `${sender}: ${text}`);
+  assert.match(await talk(on, "bea", "/deny", inGroup(true)), /^That question is for somebody else/);
   assert.equal(await write(on, "bea", press, inGroup(false)), "accepted");
+  await on.pass(60_000);
+  assert.equal(ran, 0);
+  assert.equal(await write(on, "boss", press, inGroup(false)), "accepted");
   await on.until(() => ran === 1, "the call");
 });
 
@@ -78,18 +86,11 @@ test("only admins restart the gateway, choose its home and let people in, in a g
   const on = await stage(t);
   const prepareRestart = async () => undefined;
   const one = await on.start(asking({ allow: ["ann", "12345678"] }, { prepareRestart }));
-  for (const [text, what] of [
-    ["/restart", "restart the gateway"],
-    ["/sethome", "choose its home"],
-    ["/pair", "let people in"],
-  ] as const) {
-    assert.match(
-      await talk(on, "ann", text, inGroup(true)),
-      new RegExp(`^Only those named as admins of chat may ${what}`),
-    );
-    assert.match(await talk(on, "ann", text), new RegExp(`may ${what}, and ann is not among them`));
+  for (const text of ["/restart", "/sethome", "/pair"]) {
+    assert.match(await talk(on, "ann", text, inGroup(true)), new RegExp(`^Only admins of chat may use ${text},`));
+    assert.match(await talk(on, "ann", text), new RegExp(`may use ${text}, and ann is not one of them`));
     // Being called like an admin's id, or like everybody, makes nobody one.
-    assert.match(await talk(on, "12345678", text, { name: "*" }), /is not among them/);
+    assert.match(await talk(on, "12345678", text, { name: "*" }), /is not one of them/);
   }
   assert.equal(await write(on, "boss", "/restart", inGroup(true)), "accepted");
   await on.until(() => one.ending !== null, "the restart");
@@ -128,7 +129,7 @@ test("everybody is told how they are known", async (t) => {
   assert.equal(await talk(on, "7", "/whoami", { name: "Ann" }), "You are 7 (Ann), writing from chat/bot/with 7.");
   assert.equal(
     await talk(on, "boss", "/whoami"),
-    "You are boss, writing from chat/bot/with boss. You are an admin here.",
+    "You are boss, writing from chat/bot/with boss. You are an admin here. You may approve what I ask for.",
   );
 });
 

@@ -172,7 +172,7 @@ test("whoever is no admin lets nobody in, and commands of strangers are not look
   const on = await stage(t);
   await on.start(asking({ allow: ["ann"] }));
   const code = await codeFor(on, "eve");
-  const no = /^Only those named as admins of chat may let people in, and ann is not among them\./;
+  const no = /^Only admins of chat may use \/pair, and ann is not one of them\./;
   for (const text of ["/pair", `/pair approve ${code}`, "/pair revoke boss"])
     assert.match(await talk(on, "ann", text), no);
   for (const text of [`/pair approve ${code}`, "/restart", "/sethome", "/stop", "/new", "/help"])

@@ -14,8 +14,8 @@ import type { Tool, ToolContext } from "../../src/ports/tool.ts";
 import { anOwner } from "../../src/testing/samples.ts";
 import { terminalTools } from "../../src/tools/terminal/index.ts";
 import type { TerminalOptions } from "../../src/tools/terminal/options.ts";
-import { sandboxPort } from "../../src/tools/terminal/sandbox/port.ts";
-import type { SandboxChoice } from "../../src/tools/terminal/sandbox/sandbox.ts";
+import { openSandbox } from "../../src/sandbox/index.ts";
+import type { SandboxChoice } from "../../src/sandbox/state.ts";
 import { atEnd } from "../process/stage.ts";
 
 export type Staged = { readonly terminal: Tool; readonly processes: Tool };
@@ -27,8 +27,8 @@ export const unwalled: Grant = { ...noGrant, outside: true };
 
 export function stageTools(home: string, jobs: Jobs, { choice = "off", ...more }: StageOptions = {}): Staged {
   const places = { workspace: join(home, "workspace"), home, userHome: homedir() };
-  const sandbox = sandboxPort({ choice, unsafe: true, ...places, ...more });
   const environment = { ...process.env, EVERTURN_INSIDE: home };
+  const sandbox = openSandbox({ choice, isUnsafeAccepted: true, ...places, environment, ...more });
   const [terminal, processes] = terminalTools({
     ...places,
     jobs,

@@ -13,11 +13,10 @@ const picture = Buffer.from(
 );
 
 async function ask<T>(gateway: Gateway, path: string, body?: unknown): Promise<T> {
-  const token = new URL(gateway.link).searchParams.get("token");
   const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   const response = await fetch(`${gateway.origin}/api${path}`, {
     ...init,
-    headers: { authorization: `Bearer ${token}` },
+    headers: { authorization: `Bearer ${gateway.token}` },
   });
   assert.equal(response.status, 200, path);
   return (await response.json()) as T;

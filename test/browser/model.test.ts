@@ -9,7 +9,7 @@ import type { Browser } from "playwright-core";
 import { openStage } from "../agent/stage.ts";
 import type { Script } from "../fakes/models/index.ts";
 import { run } from "../process/stage.ts";
-import { answer, builtPage, enter, openBrowser, shoot, until } from "./stage.ts";
+import { answer, builtPage, enter, newLink, openBrowser, shoot, until } from "./stage.ts";
 
 const picture = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8Dwn4GBgYGJAQoYGBgAFAYCAWnBRaQAAAAASUVORK5CYII=",
@@ -47,7 +47,7 @@ describe("model", () => {
     mkdirSync(join(stage.workspace, "build"), { recursive: true });
     writeFileSync(join(stage.workspace, "build", "made.txt"), "made");
     const life = await stage.start();
-    const { page, faults } = await enter(t, browser, { link: `${life.url}/?token=${life.token}` });
+    const { page, faults } = await enter(t, browser, { link: () => newLink(life) });
     await page.getByRole("button", { name: "What can you do here?" }).waitFor();
     assert.equal(await page.getByText("offline agent").count(), 0);
     await shoot(page, "model-welcome");

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -28,9 +28,12 @@ const browserFlags = [
 ];
 
 export type Gateway = {
-  /** The access link that the process has printed. */
-  readonly link: string;
   readonly origin: string;
+  readonly home: string;
+  /** The control token; browsers never see it. */
+  readonly token: string;
+  /** A new one-time link. */
+  link(): Promise<string>;
   /** kill -9, and wait until it is gone. */
   kill(): Promise<void>;
   /** A planned stop, as with Ctrl-C, to its end. */
@@ -52,23 +55,26 @@ export async function startGateway(t: TestContext): Promise<Gateway> {
   await builtPage();
   const home = await mkdtemp(path.join(tmpdir(), "everturn-browser-"));
   let running = await run(home, 0);
+  const { origin } = running;
+  const token = readFileSync(path.join(home, "control.token"), "utf8").trim();
   t.after(async () => {
     await end(running.process);
     await rm(home, { recursive: true, force: true });
   });
-  const link = new URL(running.link);
   return {
-    link: link.href,
-    origin: link.origin,
+    origin,
+    home,
+    token,
+    link: () => newLink({ url: origin, token }),
     kill: () => end(running.process),
     stop: () => end(running.process, "SIGINT"),
     async restart() {
       await end(running.process);
-      running = await run(home, Number(link.port));
+      running = await run(home, Number(new URL(origin).port));
     },
     async stored(chat) {
-      const headers = { authorization: `Bearer ${link.searchParams.get("token")}` };
-      const response = await fetch(`${link.origin}/api/chat/web/${chat}/messages?before=1000000000&limit=500`, {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${origin}/api/chat/web/${chat}/messages?before=1000000000&limit=500`, {
         headers,
       });
       assert.equal(response.status, 200);
@@ -77,7 +83,15 @@ export async function startGateway(t: TestContext): Promise<Gateway> {
   };
 }
 
-type Running = { readonly process: ChildProcess; readonly link: string };
+/** As `everturn link` asks for it. */
+export async function newLink({ url, token }: { readonly url: string; readonly token: string }): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/api/links`, { method: "POST", headers });
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as { readonly link: string }).link;
+}
+
+type Running = { readonly process: ChildProcess; readonly origin: string };
 
 /** Resolves when the process has said where it is; rejects with all it said when it ends before. */
 function run(home: string, port: number): Promise<Running> {
@@ -90,8 +104,8 @@ function run(home: string, port: number): Promise<Running> {
     let said = "";
     const hear = (chunk: Buffer) => {
       said += chunk.toString();
-      const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/.exec(said)?.[0];
-      if (link !== undefined) resolve({ process: child, link });
+      const origin = /Web chat: (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1];
+      if (origin !== undefined) resolve({ process: child, origin });
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
@@ -126,7 +140,7 @@ export type Opened = {
   readonly faults: readonly string[];
 };
 
-/** A fresh profile that has come in by the access link. */
+/** A fresh profile that has come in by a link. */
 export async function enter(
   t: TestContext,
   browser: Browser,
@@ -141,7 +155,7 @@ export async function enter(
   const faults: string[] = [];
   const page = await context.newPage();
   watch(page, faults);
-  await page.goto(gateway.link);
+  await page.goto(await gateway.link());
   await page.locator("#words").waitFor();
   return { page, context, faults };
 }

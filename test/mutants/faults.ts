@@ -194,7 +194,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an intent is stored before the verdict",
     file: "src/engine/turns/calls/calls.ts",
-    find: 'if (verdict.type === "run") return intent(first);',
+    find: 'return verdict.type === "run" ? intent(first) : [];',
     replace: "return intent(first);",
     by: "crash",
   },
@@ -293,8 +293,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: "whoever starts over cannot answer what is asked afterwards",
     file: "src/engine/plans/answers.ts",
-    find: "if (session === null || session.key !== lane.session.key) return null;",
-    replace: "return null;",
+    find: "const its = await lanes.enterSession(session);\n    const plan",
+    replace:
+      "if (session.key === lane.session.key) return null;\n    const its = await lanes.enterSession(session);\n    const plan",
     by: "turns/succeeded",
   },
   {

@@ -27,8 +27,8 @@ export const peopleFaults: readonly Mutant[] = [
   {
     name: "people: bots never end",
     file: "src/engine/access/gate.ts",
-    find: "changes: sender.isBot ? loop.another : loop.over",
-    replace: "changes: sender.isBot ? [] : loop.over",
+    find: "const bots = sender.isBot ? loop.another : loop.over;",
+    replace: "const bots = sender.isBot ? [] : loop.over;",
     by: "access/groups",
   },
   {
@@ -83,9 +83,38 @@ export const peopleFaults: readonly Mutant[] = [
   {
     name: "people: anybody lets people in from a chat",
     file: "src/engine/plans.ts",
-    find: "return (await isAdminHere(parts, inbound)) ? planPair(lane, inbound, rest) : null;",
-    replace: "return planPair(lane, inbound, rest);",
+    find: 'return commandRoles[name] === "person" || (await standingHere(parts, inbound)).commands;',
+    replace:
+      'return name === "pair" || commandRoles[name] === "person" || (await standingHere(parts, inbound)).commands;',
     by: "access/pairing",
+  },
+  {
+    name: "people: a guest in a group approves",
+    file: "src/engine/plans/answering.ts",
+    find: 'if (may === "yes") return { type: "answer", answer: found };',
+    replace: 'return { type: "answer", answer: found };',
+    by: "access/groups",
+  },
+  {
+    name: "people: whoever joins keeps the rights of the turn",
+    file: "src/core/requester.ts",
+    find: "const party = lowestParty([partyOf(input), ...joined]);",
+    replace: "const party = lowestParty([partyOf(input), ...joined.slice(joined.length)]);",
+    by: "../src/core/requester",
+  },
+  {
+    name: "people: everybody approves where everybody commands",
+    file: "src/core/access/standing.ts",
+    find: 'return entries.some((entry) => entry !== "*" && isTheirs(sender, entry));',
+    replace: 'return entries.some((entry) => entry === "*" || isTheirs(sender, entry));',
+    by: "../src/core/access/standing",
+  },
+  {
+    name: "people: a rule of one conversation holds in all",
+    file: "src/engine/turns/calls/calls.ts",
+    find: "const scope = running.session.key;",
+    replace: 'const scope = "everywhere";',
+    by: "access/approvers",
   },
   {
     name: "people: a new wording is stored without its line in the transcript",

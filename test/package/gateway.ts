@@ -1,8 +1,9 @@
-// A gateway started by a command, as its user meets it: the access link that it prints, the page, the chat protocol.
+// A gateway started by a command, as its user meets it: the address that it prints, the page, the chat protocol.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -39,11 +40,11 @@ export async function runGateway(
     child.kill("SIGTERM");
     return ended;
   });
-  const link = await linkIn(child.stdout);
-  if (link === null) throw new Error(`the gateway did not start: ${(await ended).err}`);
-  const cookie = await openLink(link);
+  const url = await addressIn(child.stdout);
+  if (url === null) throw new Error(`the gateway did not start: ${(await ended).err}`);
+  const authorization = `Bearer ${await signIn(url, readFileSync(join(home, "control.token"), "utf8").trim())}`;
   const call = (path: string, init: RequestInit = {}) =>
-    fetch(new URL(path, link), { ...init, headers: { cookie, "content-type": "application/json" } });
+    fetch(new URL(path, url), { ...init, headers: { authorization, "content-type": "application/json" } });
   return {
     get: (path) => call(path),
     async post(chat, body) {
@@ -65,19 +66,23 @@ export async function runGateway(
   };
 }
 
-async function linkIn(output: NodeJS.ReadableStream): Promise<string | null> {
+async function addressIn(output: NodeJS.ReadableStream): Promise<string | null> {
   const lines = createInterface({ input: output });
   for await (const line of lines) {
-    const link = /http:\/\/\S+\/\?token=\S+/.exec(line)?.[0];
-    if (link !== undefined) return link;
+    const url = /^Web chat: (http:\/\/[\w.:[\]]+)/.exec(line)?.[1];
+    if (url !== undefined) return url;
   }
   return null;
 }
 
-/** As a browser does: the link sets a cookie and leads to the page. */
-async function openLink(link: string): Promise<string> {
-  const answer = await fetch(link, { redirect: "manual" });
-  const cookie = answer.headers.get("set-cookie")?.split(";")[0];
-  if (cookie === undefined) throw new Error(`the access link did not set a cookie (${answer.status})`);
-  return cookie;
+/** As a browser does: a one-time link becomes a credential. */
+async function signIn(url: string, token: string): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` };
+  const made = (await (await fetch(`${url}/api/links`, { method: "POST", headers })).json()) as {
+    readonly link: string;
+  };
+  const body = JSON.stringify({ link: new URL(made.link).hash.replace("#link=", "") });
+  const answer = await fetch(`${url}/api/sign-in`, { method: "POST", body });
+  if (!answer.ok) throw new Error(`the link did not sign in (${answer.status})`);
+  return ((await answer.json()) as { readonly credential: string }).credential;
 }

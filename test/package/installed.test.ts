@@ -58,6 +58,7 @@ void describe("installed package", { timeout: 20 * 60_000 }, () => {
         "dist/main.js",
         "dist/writer.js",
         "dist/seeker.js",
+        "dist/file-worker.js",
         "dist/page/page.js",
         "dist/licenses.txt",
       ])

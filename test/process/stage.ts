@@ -23,6 +23,8 @@ export type Started = {
   out(): string;
   err(): string;
   readonly exit: Promise<Exit>;
+  /** The home in its environment; empty where it has none. */
+  readonly home: string;
   /** Sends a signal and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<Exit>;
 };
@@ -73,7 +75,8 @@ export function start(t: TestContext, program: string, words: readonly string[],
     return within(exit, `process ${child.pid} did not end after ${signal}; it said ${err()}`);
   };
   atEnd(t, () => end("SIGKILL").catch(() => undefined));
-  return { child, pid: child.pid ?? 0, out, err, exit, end };
+  const home = options.env?.["EVERTURN_HOME"] ?? "";
+  return { child, pid: child.pid ?? 0, home, out, err, exit, end };
 }
 
 function keep(stream: NodeJS.ReadableStream | null): () => string {
@@ -131,20 +134,24 @@ export async function whenReady(started: Started): Promise<Gateway> {
   let ended: Exit | null = null;
   const exit = started.exit.then((code) => (ended = code));
   exit.catch(() => (ended = 1));
-  const link = await until(
-    () => linkIn(started.out()),
+  const url = await until(
+    () => addressIn(started.out()),
     (found) => found !== undefined || ended !== null,
     () => `the gateway is running, which said ${started.err()}`,
     5,
   );
-  if (link === undefined) assert.fail(`it ended with ${ended} and said:\n${started.err()}`);
-  const { origin, searchParams, port } = new URL(link);
-  return { ...started, url: origin, token: searchParams.get("token") ?? "", port: Number(port) };
+  if (url === undefined) assert.fail(`it ended with ${ended} and said:\n${started.err()}`);
+  return { ...started, url, token: tokenOf(started.home), port: Number(new URL(url).port) };
 }
 
-/** The access link stands in the greeting, and its last line comes after it. */
-function linkIn(said: string): string | undefined {
-  return /(http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+)\r?\n[^\n]*\n/.exec(said)?.[1];
+/** The address stands in the greeting, and what stops the gateway comes after it. */
+function addressIn(said: string): string | undefined {
+  return /Web chat: (http:\/\/127\.0\.0\.1:\d+)[\s\S]*stops the gateway[^\n]*\n/.exec(said)?.[1];
+}
+
+/** It is never printed. */
+export function tokenOf(home: string): string {
+  return readFileSync(join(home, "control.token"), "utf8").trim();
 }
 
 /** A command of the program from its start to its end. */

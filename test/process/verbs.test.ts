@@ -21,6 +21,7 @@ import {
   environmentOf,
   start,
   stateOf,
+  tokenOf,
   until,
 } from "./stage.ts";
 
@@ -34,12 +35,11 @@ async function begin(t: TestContext, home: string, settings: Settings = {}) {
   const started = await run(t, home, ["gateway", "start", "--json"], settings);
   assert.equal(started.code, 0, started.err);
   const facts = JSON.parse(started.out) as { pid: number; link: string; boot: string; started: boolean };
-  return { ...facts, ask: asking(facts.link) };
+  return { ...facts, ask: asking(facts.link, home) };
 }
 
-function asking(link: string): Client {
-  const { origin, searchParams } = new URL(link);
-  return client({ url: origin, token: searchParams.get("token") ?? "" });
+function asking(url: string, home: string): Client {
+  return client({ url, token: tokenOf(home) });
 }
 
 async function answered(ask: Client, chat: string): Promise<string> {
@@ -175,7 +175,7 @@ for (const kind of ["detached", "in the foreground"] as const)
     t.diagnostic(`${kind}: took ${String(last["tookMs"])} ms, nobody listened for ${String(last["awayMs"])} ms`);
     assert.equal(stateOf(home).pid, last["pid"]);
     assert.match(
-      await answered(asking(String(last["link"])), "c1"),
+      await answered(asking(String(last["link"]), home), "c1"),
       /^1, 2, 3, .*\n\nCounted to 16\. I was interrupted once/,
     );
     if ("exit" in gateway) assert.ok(isAlive(gateway.pid), "whoever the terminal knows stays");

@@ -124,7 +124,8 @@ test("what is held for its user holds up nobody", async (t) => {
   const platforms = { chat: way((item) => (isFirst(item) ? unknown : null)) };
   await on.start({ agent: echo, platforms, settings: { chat: { inDoubt: "hold" } } });
   for (const text of ["one", "/new", "two"]) await on.say(text);
-  await inOrder(on, over, "answer to two");
+  const notice = "An earlier answer may not have arrived. Send /resend to get it again.";
+  await inOrder(on, notice, over, "answer to two");
 });
 
 test("whoever is still being stored is not passed by who comes later", async (t) => {

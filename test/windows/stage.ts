@@ -128,15 +128,14 @@ export async function whenReady(home: string, started: Started): Promise<Gateway
     (code) => (over = code),
     () => (over = 1),
   );
-  const link = await until(
-    () => /(http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+)\r?\n.*\n/.exec(started.out())?.[1],
+  const url = await until(
+    () => /Web chat: (http:\/\/127\.0\.0\.1:\d+)[^\n]*\r?\n.*\n/.exec(started.out())?.[1],
     (found) => found !== undefined || over !== null,
     () => `the gateway is running, which said ${started.err()}`,
   );
-  if (link === undefined) assert.fail(`it ended with ${over} and said:\n${started.out()}\n${started.err()}`);
-  const { origin, searchParams } = new URL(link);
+  if (url === undefined) assert.fail(`it ended with ${over} and said:\n${started.out()}\n${started.err()}`);
   const { pid } = await stateOf(home);
-  return { ...started, url: origin, token: searchParams.get("token") ?? "", pid };
+  return { ...started, url, token: readFileSync(join(home, "control.token"), "utf8").trim(), pid };
 }
 
 export type State = {

@@ -1,9 +1,11 @@
 // Files as people see them: pictures small and in their place, everything else by name and size, each to be downloaded.
 
 import { type ComponentChild, h } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import type { FileRef } from "../net/wire.ts";
 import { arrowDown, close, paper, turn } from "../views/icons.ts";
+import type { Address } from "./addresses.ts";
 import type { Attachment } from "./attachments.ts";
 
 /** The pictures that the gateway lets a browser draw. */
@@ -21,28 +23,71 @@ export function FilesView({ app, files }: { readonly app: App; readonly files: r
 }
 
 function Picture({ app, file }: { readonly app: App; readonly file: FileRef }): ComponentChild {
-  const url = app.fileUrl(file, true);
+  const { address, renew } = useAddress(app, file, true);
   return h(
     "figure",
     { class: "picture" },
     h(
       "a",
-      { href: url, target: "_blank", rel: "noopener noreferrer", "aria-label": `Open ${file.name}` },
-      h("img", { src: url, alt: file.name, loading: "lazy", decoding: "async" }),
+      {
+        href: address?.url,
+        target: "_blank",
+        rel: "noopener noreferrer",
+        "aria-label": `Open ${file.name}`,
+        onClick: (event: MouseEvent) => void openFresh(event, app, address, renew),
+      },
+      h("img", { src: address?.url, alt: file.name, loading: "lazy", decoding: "async", onError: () => void renew() }),
     ),
     h("figcaption", {}, h(Download, { app, file })),
   );
 }
 
 function Download({ app, file }: { readonly app: App; readonly file: FileRef }): ComponentChild {
+  const { address, renew } = useAddress(app, file, false);
   return h(
     "a",
-    { class: "file", href: app.fileUrl(file, false), download: file.name, title: `Download ${file.name}` },
+    {
+      class: "file",
+      href: address?.url,
+      download: file.name,
+      title: `Download ${file.name}`,
+      onClick: (event: MouseEvent) => void openFresh(event, app, address, renew),
+    },
     paper(),
     h("span", { class: "name", dir: "auto" }, file.name),
     h("span", { class: "size" }, bytesOf(file.bytes)),
     arrowDown(),
   );
+}
+
+type Signing = { readonly address: Address | null; readonly renew: () => Promise<Address | null> };
+
+/** The signed address of a file, as soon as the gateway gave one. */
+function useAddress(app: App, file: FileRef, show: boolean): Signing {
+  const [address, setAddress] = useState<Address | null>(null);
+  const renew = async () => {
+    const found = await app.address(file, show);
+    if (found !== null) setAddress(found);
+    return found;
+  };
+  useEffect(() => void renew(), [file.blob]);
+  return { address, renew };
+}
+
+/** An address that has expired meanwhile is replaced before it is opened. */
+async function openFresh(event: MouseEvent, app: App, address: Address | null, renew: Signing["renew"]): Promise<void> {
+  if (address !== null && app.isFresh(address)) return;
+  event.preventDefault();
+  const link = event.currentTarget as HTMLAnchorElement;
+  const found = await renew();
+  if (found === null) return;
+  link.href = found.url;
+  link.click();
+}
+
+/** Small, beside the name of what is to be sent. */
+function Thumbnail({ app, file }: { readonly app: App; readonly file: FileRef }): ComponentChild {
+  return h("img", { src: useAddress(app, file, true).address?.url, alt: "" });
 }
 
 /** Above the field: what will go with the next message. */
@@ -60,7 +105,7 @@ function Chip({ app, one }: { readonly app: App; readonly one: Attachment }): Co
   const { state } = one;
   const isPicture = state.type === "ready" && pictures.test(state.file.mime);
   return [
-    isPicture ? h("img", { src: app.fileUrl(state.file, true), alt: "" }) : paper(),
+    isPicture ? h(Thumbnail, { app, file: state.file }) : paper(),
     h("span", { class: "name", dir: "auto" }, one.name),
     h(
       "span",

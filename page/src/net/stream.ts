@@ -1,5 +1,5 @@
 // Follows one conversation over server-sent events and never gives up: each loss is followed by a new attempt
-// with the cursor of what was received. The browser's own retry is not used, because it ends at the first refusal.
+// with the cursor of what was received. Read by `fetch`, because an EventSource sends no headers.
 // Events are handed over in batches, so that a long catch-up costs a few renders and not thousands.
 
 import { pauseBefore } from "../link.ts";
@@ -13,15 +13,16 @@ export type Stream = {
 };
 
 export type StreamParts = {
-  /** The address to open, with the cursor of this moment. */
-  readonly url: () => string;
+  /** Asks for the stream, with the cursor of this moment. */
+  readonly open: (signal: AbortSignal) => Promise<Response>;
   readonly events: (batch: readonly FeedEvent[]) => void;
+  readonly denied: () => void;
 };
 
 const batchMs = 16;
 
 export function follow(parts: StreamParts): Stream {
-  let source: EventSource | null = null;
+  let source: AbortController | null = null;
   let failures = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let flush: ReturnType<typeof setTimeout> | undefined;
@@ -42,7 +43,7 @@ export function follow(parts: StreamParts): Stream {
   }
 
   function drop(): void {
-    source?.close();
+    source?.abort();
     source = null;
     clearTimeout(retry);
     retry = undefined;
@@ -52,19 +53,37 @@ export function follow(parts: StreamParts): Stream {
 
   function open(): void {
     drop();
-    const opened = new EventSource(parts.url());
+    const opened = new AbortController();
     source = opened;
-    for (const type of ["hello", "message", "live", "draft"] as const) {
-      opened.addEventListener(type, (event: MessageEvent<string>) => {
-        if (type === "live") failures = 0;
-        push(readEvent(type, event.data));
-      });
-    }
-    opened.addEventListener("error", () => {
+    void receive(opened.signal).then((end) => {
+      if (source !== opened) return;
       drop();
       parts.events([{ type: "lost" }]);
-      retry = setTimeout(open, pauseBefore(failures++));
+      if (end === "denied") parts.denied();
+      else retry = setTimeout(open, pauseBefore(failures++));
     });
+  }
+
+  /** Resolves when the stream has ended, whatever ended it. */
+  async function receive(signal: AbortSignal): Promise<"lost" | "denied"> {
+    try {
+      const response = await parts.open(signal);
+      if (response.status === 401) return "denied";
+      if (!response.ok || response.body === null) return "lost";
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const split = splitter();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done || signal.aborted) return "lost";
+        for (const { type, data } of split(value)) {
+          if (type === "live") failures = 0;
+          if (isKnown(type)) push(readEvent(type, data));
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) console.debug("The stream broke off; it is opened again.", error);
+      return "lost";
+    }
   }
 
   open();
@@ -78,8 +97,34 @@ export function follow(parts: StreamParts): Stream {
   };
 }
 
+const types = ["hello", "message", "live", "draft"] as const;
+type Known = (typeof types)[number];
+
+function isKnown(type: string): type is Known {
+  return types.some((one) => one === type);
+}
+
+/** Cuts the text of a stream into events; what has no end yet waits for the next piece. Exported for its table test. */
+export function splitter(): (text: string) => readonly { readonly type: string; readonly data: string }[] {
+  let rest = "";
+  return (text) => {
+    rest += text;
+    const blocks = rest.split("\n\n");
+    rest = blocks.pop() ?? "";
+    return blocks.flatMap((block) => {
+      const lines = block.split("\n");
+      const of = (field: string) =>
+        lines
+          .filter((line) => line.startsWith(`${field}:`))
+          .map((line) => line.slice(field.length + 1).replace(/^ /, ""));
+      const data = of("data");
+      return data.length === 0 ? [] : [{ type: of("event")[0] ?? "message", data: data.join("\n") }];
+    });
+  };
+}
+
 /** Null for what cannot be read: one odd event must not end the conversation. Exported for its table test. */
-export function readEvent(type: "hello" | "message" | "live" | "draft", data: string): FeedEvent | null {
+export function readEvent(type: Known, data: string): FeedEvent | null {
   const value = parse(data);
   switch (type) {
     case "hello":

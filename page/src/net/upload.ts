@@ -8,16 +8,19 @@ export type Uploaded =
   | { readonly type: "failed"; readonly why: string }
   | { readonly type: "denied" };
 
-export function uploadTo(
-  url: string,
-  file: File,
-  progress: (part: number) => void,
-  signal: AbortSignal,
-): Promise<Uploaded> {
+export type Upload = {
+  readonly file: File;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly progress: (part: number) => void;
+  readonly signal: AbortSignal;
+};
+
+export function uploadTo(url: string, { file, headers, progress, signal }: Upload): Promise<Uploaded> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open("POST", url);
     request.setRequestHeader("content-type", file.type === "" ? "application/octet-stream" : file.type);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total));
     request.addEventListener("load", () => resolve(outcome(request.status, request.responseText)));
     request.addEventListener("error", () => resolve({ type: "failed", why: "The gateway did not answer." }));

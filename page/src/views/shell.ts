@@ -18,7 +18,8 @@ export function Shell({ app }: { readonly app: App }): ComponentChild {
     document.addEventListener("keydown", leave);
     return () => document.removeEventListener("keydown", leave);
   }, [drawer]);
-  if (app.denied.value) return h(Denied, { app });
+  const why = app.denied.value;
+  if (why !== null) return h(Denied, { app, why });
   return h(
     "div",
     { class: drawer ? "shell with-drawer" : "shell" },

@@ -3,6 +3,7 @@
 import { type ComponentChild, h } from "preact";
 import type { App } from "../app.ts";
 import { type ChatRow, hashOf } from "../chats.ts";
+import { Devices } from "../devices/views.ts";
 import { Strangers } from "../people/cards.ts";
 import { type Theme, themes } from "../theme.ts";
 import { halves, mark, moon, plus, sun } from "./icons.ts";
@@ -26,6 +27,7 @@ export function Sidebar({ app }: { readonly app: App }): ComponentChild {
       ),
     ),
     h(Strangers, { app }),
+    h(Devices, { app }),
     h(ThemeChoice, { app }),
   );
 }

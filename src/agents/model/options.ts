@@ -2,7 +2,9 @@
 // from the environment; whoever puts the program together has done that.
 
 import type { Blobs } from "../../ports/blobs.ts";
+import type { Requester } from "../../core/requester.ts";
 import type { Tool } from "../../ports/tool.ts";
+import type { Workspace } from "../../ports/workspaces.ts";
 
 export const providerNames = ["openai", "anthropic", "google", "openrouter", "ollama", "openai-compatible"] as const;
 export type ProviderName = (typeof providerNames)[number];
@@ -61,6 +63,8 @@ export type ModelOptions = {
   readonly hide: (text: string) => string;
   /** What the model is told of where it works. */
   readonly facts: Facts;
+  /** The folders of the person who asked, in the place of `blobs` and `facts.workspace`. */
+  readonly workspaceFor?: ((requester: Requester) => Promise<Workspace>) | undefined;
   /** In the place of the runtime's own, by whoever only rehearses. */
   readonly fetch?: typeof fetch | undefined;
   /** A model that sends nothing for so long has failed. */

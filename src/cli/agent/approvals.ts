@@ -40,21 +40,34 @@ export async function rules(context: Context): Promise<number> {
     const rows = found.rules.map((one) => [
       one.id,
       one.tool,
+      one.held === true ? "made before 0.5.0, asked again" : "in effect",
+      oneLine(one.scope),
       oneLine(one.by),
       when(one.at, context.now()),
       visibleLine(one.subject),
     ]);
-    return table(["RULE", "TOOL", "ALLOWED BY", "WHEN", "ALLOWED"], rows, context.output);
+    return table(["RULE", "TOOL", "STATE", "WHERE", "ALLOWED BY", "WHEN", "ALLOWED"], rows, context.output);
   });
 }
 
-export async function revoke(context: Context): Promise<number> {
+export async function general(context: Context): Promise<number> {
+  const { id, what, client } = await ruleNamed(context);
+  const reply = await client.post<DoneReply>(`/api/rules/${encodeURIComponent(id)}/general`);
+  return show(context, { ...reply, rule: id }, () => `${what} is allowed in every conversation from now on.`);
+}
+
+/** By its id, or the beginning or end of it. One that is not known is left to the gateway to refuse. */
+async function ruleNamed(context: Context) {
   const client = reachGateway(context);
   const { rules: known } = await client.get<RulesReply>("/api/rules");
   const rule = pick(context.given[0] ?? "", known, "rule");
   const id = rule?.id ?? context.given[0] ?? "";
+  return { client, id, what: rule === null ? `Rule ${id}` : `"${visibleLine(rule.subject)}" (${rule.tool})` };
+}
+
+export async function revoke(context: Context): Promise<number> {
+  const { id, what, client } = await ruleNamed(context);
   const reply = await client.post<DoneReply>(`/api/rules/${encodeURIComponent(id)}/revoke`);
-  const what = rule === null ? `Rule ${id}` : `"${visibleLine(rule.subject)}" (${rule.tool})`;
   return show(context, { ...reply, rule: id }, () => `${what} is no longer allowed without asking.`);
 }
 
@@ -80,7 +93,8 @@ async function answer(context: Context, choice: ApprovalChoice, words: string): 
 
 const said: Readonly<Record<ApprovalChoice, string>> = {
   approve: "Approved, this once. The turn goes on.",
-  always: "Approved, and from now on without asking; `everturn approvals rules` lists what is. The turn goes on.",
+  always:
+    "Approved, and from now on without asking in that conversation; `everturn approvals rules` lists what is. The turn goes on.",
   deny: "Denied. The turn goes on without it.",
 };
 

@@ -62,6 +62,7 @@ export function isInside(home: string): boolean {
   return inside !== "" && (!isAbsolute(inside) || resolve(inside) === home);
 }
 
+/** `link` leads to the page; it lets no browser in. */
 export type Answered = StatusReply & { readonly url: string; readonly link: string };
 
 /** Much longer than any answer takes; a gateway that hangs must not make everybody else hang. */
@@ -69,12 +70,12 @@ const answerMs = 3_000;
 
 /** What the gateway says of itself; a Fault when none runs or it does not answer. */
 export async function askStatus(context: Context): Promise<Answered> {
-  const { url, link, get } = reachGateway(context);
+  const { url, get } = reachGateway(context);
   const over = new AbortController();
   const late = rest(answerMs, over.signal).then(() => null);
   try {
     const status = await Promise.race([get<StatusReply>("/api/status"), late]);
-    if (status !== null) return { ...status, url, link };
+    if (status !== null) return { ...status, url, link: url };
   } finally {
     over.abort();
   }

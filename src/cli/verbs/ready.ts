@@ -79,7 +79,10 @@ export async function settled(context: Context, first: Ready): Promise<Ready> {
 
 export function readyText({ pid, link, state, reason, platforms }: Ready): string {
   const well = state === "running" ? "" : `\nIt is ${state}${reason === null ? "" : `: ${reason}`}.`;
-  return [`pid ${pid}\nWeb chat: ${link}${well}`, ...platforms.map(standingText)].join("\n");
+  return [
+    `pid ${pid}\nWeb chat: ${link} (\`everturn link\` prints a link that lets a browser in)${well}`,
+    ...platforms.map(standingText),
+  ].join("\n");
 }
 
 /** Between two looks at a supervisor, which is a program to start each time. */

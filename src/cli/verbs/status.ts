@@ -15,15 +15,17 @@ import { judgePlatform } from "../doctor/platforms.ts";
 import { type Context, pathsOf, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
 import { livesOf } from "../story.ts";
-import { askStatus } from "./gateway.ts";
+import { newLink } from "../commands/link.ts";
+import { type Answered, askStatus } from "./gateway.ts";
 import { progressLines, progressOf } from "./progress.ts";
 
 export async function status(context: Context): Promise<number> {
   const deep = context.flags["deep"] === true ? await lookDeep(context) : null;
   try {
     const told = await askStatus(context);
+    const link = context.output.tty && context.flags["json"] !== true ? (await newLink(context)).link : null;
     return show(context, deep === null ? told : { ...told, deep }, () =>
-      [toText(context, told, deep !== null), ...deepText(context, deep)].join("\n\n"),
+      [toText(context, told, link, deep !== null), ...deepText(context, deep)].join("\n\n"),
     );
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -67,14 +69,19 @@ function deepText({ output, now }: Context, deep: Deep | null): readonly string[
 }
 
 /** What the deep look says of platforms is not said twice. */
-function toText(context: Context, status: StatusReply & { readonly link: string }, isDeep: boolean): string {
+function toText(context: Context, status: Answered, link: string | null, isDeep: boolean): string {
   const { output } = context;
   const now = context.now();
   const { turns, items } = status.counts;
   const lines = facts(
     [
       ["state", stateText(context, status)],
-      ["web chat", status.link],
+      [
+        "web chat",
+        link === null
+          ? `${status.url} (\`everturn link\` prints a link that lets a browser in)`
+          : `${link} (works once)`,
+      ],
       [
         "version",
         `${status.version}, pid ${status.pid}, up ${lasting(status.uptimeSeconds * 1000)}, ${sizeText(status.memoryBytes)}`,

@@ -87,6 +87,8 @@ const tools = group({
   approvals: v.optional(oneOf("always", "dangerous", "never"), "dangerous"),
   web: v.optional(group({ allowPrivate: v.optional(flag, false) }), {}),
   workspace: v.exactOptional(text),
+  workspaces: v.optional(oneOf("separate", "shared"), "separate"),
+  shareWith: v.optional(v.array(text, "must be a list of platforms or chats, as telegram/bot/12345"), []),
 });
 
 export const agent = v.pipe(

@@ -1,7 +1,7 @@
 // Settings of the HTTP API. A key lets its holder in, under its name; without any, only the holder of the control token is.
 
 import * as v from "valibot";
-import { flag, secretText, text } from "../kinds.ts";
+import { flag, group, oneOf, secretText, text } from "../kinds.ts";
 import { everyPlatform, orOff } from "./every.ts";
 
 /** How the holder of the control token is called. */
@@ -14,15 +14,27 @@ const keyName = v.pipe(
   v.check((name) => name !== owner, "must not be called owner: that is the holder of the control token"),
 );
 
-const key = v.pipe(
+const secret = v.pipe(
   secretText,
-  v.check((secret) => secret.reveal().length >= 16, "must have at least 16 characters"),
+  v.check((one) => one.reveal().length >= 16, "must have at least 16 characters"),
+);
+
+/** A key alone is one of a person. An approver may also allow what agents ask for. */
+const key = v.union(
+  [
+    v.pipe(
+      secret,
+      v.transform((one) => ({ key: one, role: "person" as const })),
+    ),
+    group({ key: secret, role: v.optional(oneOf("person", "approver"), "person") }),
+  ],
+  "must be a key, or a group with key and role",
 );
 
 const keys = v.pipe(
   v.record(keyName, key, "must be a group of keys by their names"),
   v.check(
-    (named) => new Set(Object.values(named).map((one) => one.reveal())).size === Object.keys(named).length,
+    (named) => new Set(Object.values(named).map((one) => one.key.reveal())).size === Object.keys(named).length,
     "must be different keys: each says who calls",
   ),
 );

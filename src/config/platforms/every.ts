@@ -37,6 +37,14 @@ export const everyPlatform = {
   restartNotices: v.optional(flag, true),
 } as const;
 
+/** Who may approve beside the owner and the admins, where the platform knows its senders. */
+export const approvers = v.exactOptional(
+  v.pipe(
+    people,
+    v.check((names) => !names.includes("*"), "must name people: everybody cannot approve"),
+  ),
+);
+
 /** Where the platform takes no key. */
 export const inDoubt = v.optional(oneOf(...inDoubtPolicies), "resend");
 /** Previews of a growing answer, by edits; the last edit is the answer. */

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { flag, group, secretText, text, whole } from "../kinds.ts";
-import { everyPlatform, inDoubt, orOff } from "./every.ts";
+import { approvers, everyPlatform, inDoubt, orOff } from "./every.ts";
 
 const word = v.pipe(v.string("must be text"), v.regex(/^[^\s:,@!]+$/, "must be one word"));
 const channel = v.pipe(
@@ -15,6 +15,7 @@ const channel = v.pipe(
 
 export const irc = orOff({
   ...everyPlatform,
+  approvers,
   host: text,
   port: v.optional(whole(1, 65_535), 6_697),
   tls: v.optional(flag, true),

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { address, secretText } from "../kinds.ts";
-import { everyPlatform, orOff, streaming } from "./every.ts";
+import { approvers, everyPlatform, orOff, streaming } from "./every.ts";
 
 const botToken = v.pipe(
   secretText,
@@ -18,6 +18,7 @@ const appToken = v.pipe(
 
 export const slack = orOff({
   ...everyPlatform,
+  approvers,
   botToken,
   appToken,
   apiRoot: v.optional(address, "https://slack.com/api"),

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { address, flag, group, secretText } from "../kinds.ts";
-import { everyPlatform, inDoubt, orOff, streaming } from "./every.ts";
+import { approvers, everyPlatform, inDoubt, orOff, streaming } from "./every.ts";
 
 const botToken = v.pipe(
   secretText,
@@ -14,6 +14,7 @@ const botToken = v.pipe(
 
 export const telegram = orOff({
   ...everyPlatform,
+  approvers,
   token: botToken,
   apiRoot: v.optional(address, "https://api.telegram.org"),
   streaming,

@@ -68,10 +68,14 @@ test("an answer reaches the gateway; one that is too late or meant for nothing i
 test("rules are listed and revoked", async (t) => {
   const { gateway, get, post } = await opened(t);
   assert.deepEqual((await get("/rules")).body, {
-    rules: [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: 5 }],
+    rules: [{ id: "r1", tool: "terminal", subject: "git push", by: "owner", at: 5, scope: "everywhere" }],
   });
   assert.deepEqual((await post("/rules/r1/revoke", {})).body, { done: true });
-  assert.deepEqual(gateway.asked, [["revoke", "r1"]]);
+  assert.deepEqual((await post("/rules/r1/general", {})).body, { done: true });
+  assert.deepEqual(gateway.asked, [
+    ["revoke", "r1"],
+    ["generalize", "r1"],
+  ]);
 });
 
 test("usage by day and model, all of it or of some days, with its sum", async (t) => {

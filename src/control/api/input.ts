@@ -16,18 +16,18 @@ export function fieldsOf(body: string): Readonly<Record<string, unknown>> {
   throw new BadRequest("The body must be a JSON object.");
 }
 
-export function wholeOf(text: string | undefined, name: string): number | undefined {
-  if (text === undefined || text === "") return undefined;
+export function wholeOf(text: string | null, name: string): number | undefined {
+  if (text === null || text === "") return undefined;
   if (!/^\d{1,15}$/.test(text)) throw new BadRequest(`\`${name}\` must be a whole number.`);
   return Number(text);
 }
 
-export function limitOf(text: string | undefined, usual: number): number {
+export function limitOf(text: string | null, usual: number): number {
   return Math.min(Math.max(wholeOf(text, "limit") ?? usual, 1), listMax);
 }
 
-export function oneOf<T extends string>(names: readonly T[], text: string | undefined, what: string): T | undefined {
-  if (text === undefined || text === "") return undefined;
+export function oneOf<T extends string>(names: readonly T[], text: string | null, what: string): T | undefined {
+  if (text === null || text === "") return undefined;
   const found = names.find((name) => name === text);
   if (found === undefined) throw new BadRequest(`\`${what}\` must be one of ${names.join(", ")}.`);
   return found;

@@ -1,6 +1,5 @@
 // Who asks to be let in, who was, and what their owner decides about it. Digests of codes are told to nobody.
 
-import type { Hono } from "hono/tiny";
 import { type Pairing, isOpen } from "../../core/access/pairing.ts";
 import type { Instant } from "../../core/ids.ts";
 import { formatAddress } from "../../core/message.ts";
@@ -13,45 +12,72 @@ import type {
   PairingsReply,
   RevokePairedReply,
 } from "../protocol.ts";
-import type { ApiParts } from "./index.ts";
 import { fieldsOf } from "./input.ts";
+import { type ApiRoute, json, smallBody } from "./route.ts";
 
-export function addPairing(app: Hono, { gateway, archive, now }: ApiParts): void {
-  app.get("/pairings", async (c) => {
-    const at = now() as Instant;
-    const waiting = (await archive.pairings()).filter((one) => isOpen(one, at)).map(toView);
-    return c.json({ waiting, paired: await archive.pairedPeople() } satisfies PairingsReply);
-  });
-  app.post("/pairings/approve", async (c) => {
-    const { code, admin } = fieldsOf(await c.req.text());
-    if (typeof code !== "string" || code.trim() === "")
-      throw new BadRequest("Give the `code` that the stranger was told.");
-    const paired = await gateway.approvePairing({ code }, isAdmin(admin));
-    return c.json({ paired } satisfies ApprovePairingReply);
-  });
-  app.post("/pairings/deny", async (c) => {
-    const { who } = fieldsOf(await c.req.text());
-    if (typeof who !== "string" || who.trim() === "")
-      throw new BadRequest("Say `who` is not let in, by code, id or name.");
-    return c.json({ denied: await gateway.denyPairing({ who }) } satisfies DenyPairingReply);
-  });
-  app.post("/pairings/revoke", async (c) => {
-    const { who } = fieldsOf(await c.req.text());
-    if (typeof who !== "string" || who.trim() === "")
-      throw new BadRequest("Say `who` may no longer speak, by id or name.");
-    return c.json({ revoked: await gateway.revokePaired(who) } satisfies RevokePairedReply);
-  });
-  app.post("/pairings/:id/approve", async (c) => {
-    const body = await c.req.text();
-    const { admin } = fieldsOf(body === "" ? "{}" : body);
-    const paired = await gateway.approvePairing({ id: c.req.param("id") }, isAdmin(admin));
-    return c.json({ paired } satisfies ApprovePairingReply);
-  });
-  app.post("/pairings/:id/deny", async (c) => {
-    await gateway.denyPairing({ id: c.req.param("id") });
-    return c.json({ done: true } satisfies DoneReply);
-  });
-}
+const order = { method: "POST", role: "owner", body: smallBody } as const;
+
+export const pairingRoutes: readonly ApiRoute[] = [
+  {
+    method: "GET",
+    path: "/api/pairings",
+    role: "owner",
+    body: "none",
+    async handle(_, { archive, now }) {
+      const at = now() as Instant;
+      const waiting = (await archive.pairings()).filter((one) => isOpen(one, at)).map(toView);
+      return json({ waiting, paired: await archive.pairedPeople() } satisfies PairingsReply);
+    },
+  },
+  {
+    ...order,
+    path: "/api/pairings/approve",
+    async handle({ body }, { gateway }) {
+      const { code, admin } = fieldsOf(body);
+      if (typeof code !== "string" || code.trim() === "")
+        throw new BadRequest("Give the `code` that the stranger was told.");
+      const paired = await gateway.approvePairing({ code }, isAdmin(admin));
+      return json({ paired } satisfies ApprovePairingReply);
+    },
+  },
+  {
+    ...order,
+    path: "/api/pairings/deny",
+    async handle({ body }, { gateway }) {
+      const { who } = fieldsOf(body);
+      if (typeof who !== "string" || who.trim() === "")
+        throw new BadRequest("Say `who` is not let in, by code, id or name.");
+      return json({ denied: await gateway.denyPairing({ who }) } satisfies DenyPairingReply);
+    },
+  },
+  {
+    ...order,
+    path: "/api/pairings/revoke",
+    async handle({ body }, { gateway }) {
+      const { who } = fieldsOf(body);
+      if (typeof who !== "string" || who.trim() === "")
+        throw new BadRequest("Say `who` may no longer speak, by id or name.");
+      return json({ revoked: await gateway.revokePaired(who) } satisfies RevokePairedReply);
+    },
+  },
+  {
+    ...order,
+    path: "/api/pairings/:id/approve",
+    async handle({ params, body }, { gateway }) {
+      const { admin } = fieldsOf(body === "" ? "{}" : body);
+      const paired = await gateway.approvePairing({ id: params["id"] ?? "" }, isAdmin(admin));
+      return json({ paired } satisfies ApprovePairingReply);
+    },
+  },
+  {
+    ...order,
+    path: "/api/pairings/:id/deny",
+    async handle({ params }, { gateway }) {
+      await gateway.denyPairing({ id: params["id"] ?? "" });
+      return json({ done: true } satisfies DoneReply);
+    },
+  },
+];
 
 function isAdmin(given: unknown): boolean {
   if (given !== undefined && typeof given !== "boolean") throw new BadRequest("`admin` must be true or false.");

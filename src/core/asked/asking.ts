@@ -44,6 +44,9 @@ export function subjectOffered({ what, subject }: Asking): string | null {
   return subject !== null && subject.length <= subjectMax && shownOf(what).left === 0 ? subject : null;
 }
 
+/** How an approval ends where whoever reads it may give it. */
+export const answerLine = "Answer /approve or /deny.";
+
 /** Rules need something to hold on to. */
 export function choicesFor(subject: string | null): readonly ApprovalChoice[] {
   return approvalChoices.filter((choice) => choice !== "always" || subject !== null);
@@ -75,7 +78,7 @@ export function approvalText(tool: string, verdict: Asking, changed: boolean, tu
     subject === null
       ? `Only this once, not for good: ${whyOnce(verdict, left)}.`
       : `"always" also allows, from now on without asking: ${inCode(visibleLine(subject))}`,
-    "Answer /approve or /deny.",
+    answerLine,
   ].join("\n\n");
 }
 

@@ -20,6 +20,7 @@ export function openDesk(load: () => Promise<Operator>): Operator {
     denyPairing: (...given) => at((desk) => desk.denyPairing(...given)),
     revokePaired: (...given) => at((desk) => desk.revokePaired(...given)),
     revoke: (...given) => at((desk) => desk.revoke(...given)),
+    generalize: (...given) => at((desk) => desk.generalize(...given)),
     reset: (...given) => at((desk) => desk.reset(...given)),
     resend: (...given) => at((desk) => desk.resend(...given)),
     discard: (...given) => at((desk) => desk.discard(...given)),

@@ -1,6 +1,7 @@
 // What an operator may ask of a running gateway about single turns, sessions and items. Each wish is one commit, made
 // only while nobody else moved what it is about.
 
+import { everywhere } from "../../core/approval.ts";
 import type { Change } from "../../core/change.ts";
 import { Fault } from "../../core/fault.ts";
 import { Bug, type ItemId, type TurnId } from "../../core/ids.ts";
@@ -16,6 +17,7 @@ import type { Intake } from "../intake.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Pump } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
+import { operatorSender } from "../access/gate.ts";
 import { approve, deny, revoke } from "../access/letting.ts";
 import { lookUp } from "./fate.ts";
 import { probeAll } from "./probe.ts";
@@ -40,6 +42,7 @@ export type Operator = Pick<
   | "denyPairing"
   | "revokePaired"
   | "revoke"
+  | "generalize"
   | "reset"
   | "resend"
   | "discard"
@@ -122,7 +125,8 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       if (session !== null) {
         const body = { kind: "answer", question, choice } as const;
         const key = `=answer:${question}:${choice}`.slice(0, limits.keyMax);
-        await door.accept({ key, from: session.address, sender: "operator", body, sentAt: world.now() }, null);
+        const by = { sender: operatorSender, party: "owner" } as const;
+        await door.accept({ key, from: session.address, ...by, body, sentAt: world.now() }, null);
       }
       const fate = await lookUp(parts, question);
       if (fate.type === "answered" && fate.choice === (readAnswer(typed, fate.choices) ?? typed))
@@ -155,6 +159,23 @@ export function operator(parts: Parts, { lanes, door, pump, refuseUnlessOpen }: 
       if (!(await parts.archive.rules()).some((rule) => rule.id === id))
         throw new Fault("not-found", `There is no rule ${id}. List them with \`everturn approvals rules\`.`);
       await mustCommit([{ drop: "rule", id }]);
+    },
+    async generalize(id) {
+      refuseUnlessOpen();
+      const rules = await parts.archive.rules();
+      const rule = rules.find((one) => one.id === id);
+      if (rule === undefined)
+        throw new Fault("not-found", `There is no rule ${id}. List them with \`everturn approvals rules\`.`);
+      const { held, ...kept } = rule;
+      if (kept.scope === everywhere && held === undefined) return;
+      const same = rules.filter(
+        ({ tool, subject, scope }) => tool === rule.tool && subject === rule.subject && scope === everywhere,
+      );
+      const drops = new Set([id, ...same.map((one) => one.id)]);
+      await mustCommit([
+        ...[...drops].map((one): Change => ({ drop: "rule", id: one })),
+        { put: "rule", rule: { ...kept, scope: everywhere } },
+      ]);
     },
     async reset(id) {
       refuseUnlessOpen();

@@ -3,6 +3,7 @@
 
 import type { Change } from "../../core/change.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
+import { type Party, lowestParty, partyOf } from "../../core/requester.ts";
 import { readCommand } from "../../core/route.ts";
 import type { Turn } from "../../core/turn.ts";
 import type { Lane } from "../lanes/lanes.ts";
@@ -21,6 +22,8 @@ export type Exchange = {
   readonly input: Inbound;
   /** Strangers' words are in it. */
   readonly outside: boolean;
+  /** The least rights of everybody who wrote in it. */
+  readonly party: Party;
 };
 
 /** Text instead of an exchange: why there is none to be had. */
@@ -54,6 +57,7 @@ function exchangeOf(turns: readonly Turn[], { session }: Lane): Exchange | strin
     files: said.flatMap(({ files }) => files),
     input: first.input,
     outside: turns.some(({ input }) => input.outside === true),
+    party: lowestParty(turns.map(({ input }) => partyOf(input))),
   };
 }
 
@@ -64,16 +68,19 @@ export async function undo(parts: Parts, lane: Lane): Promise<Obeyed> {
   return { text, changes: last.undone, stored: nothing };
 }
 
-/** The message that is answered once more, as somebody wants it now. */
-export function saidAgain({ text, files, input, outside }: Exchange, now: Inbound): Inbound {
+/** The message that is answered once more, as somebody wants it now; with the rights of whoever has fewer. */
+export function saidAgain({ text, files, input, outside, party }: Exchange, now: Inbound): Inbound {
   const { key, sentAt, anchor = input.anchor, hints = input.hints } = now;
   const body = { kind: "text", text, files } as const;
   return {
     key,
     from: input.from,
     sender: input.sender,
+    party: lowestParty([party, partyOf(now)]),
     body,
     sentAt,
+    ...(input.name === undefined ? {} : { name: input.name }),
+    ...(input.group === undefined ? {} : { group: input.group }),
     ...(anchor === undefined ? {} : { anchor }),
     ...(hints === undefined ? {} : { hints }),
     ...(outside ? { outside } : {}),

@@ -2,11 +2,12 @@
 // that was acknowledged has happened, once.
 
 import { fateText } from "../../core/asked/late.ts";
-import type { Instant } from "../../core/ids.ts";
+import type { Standing } from "../../core/access/standing.ts";
+import { Bug, type Instant } from "../../core/ids.ts";
 import { type Inbound, formatAddress } from "../../core/message.ts";
 import { type Route, commands } from "../../core/route.ts";
 import { troubleText } from "../../core/running/patience.ts";
-import { isAdminHere } from "../access/gate.ts";
+import { standingHere } from "../access/gate.ts";
 import { lookUp } from "../asked/fate.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
 import type { Parts } from "../parts.ts";
@@ -53,7 +54,7 @@ async function obeyKnown(
     case "help":
       return only(helpText());
     case "whoami":
-      return only(whoText(inbound, await isAdminHere(parts, inbound)));
+      return only(whoText(inbound, await standingHere(parts, inbound)));
     case "status":
       return only(await statusText(parts, lanes, lane));
     case "stop":
@@ -64,6 +65,9 @@ async function obeyKnown(
       return chooseModel(parts, lane, rest);
     case "undo":
       return undo(parts, lane);
+    case "resend":
+      // Answered where it is planned, because it moves items.
+      return only("There is nothing to send again.");
     case "retry":
       // Where there is something to answer again, it has become a turn.
       return only("There is nothing to answer again.");
@@ -72,24 +76,18 @@ async function obeyKnown(
       // Where something waits to be allowed, this was its answer.
       return only("Nothing waits to be allowed here.");
     case "restart":
-      // Whoever may restart has a turn that waits for the next start, and is answered by it.
-      return only(refusedText("restart the gateway", inbound));
     case "pair":
-      // Whoever may let people in has done it by now.
-      return only(refusedText("let people in", inbound));
+      throw new Bug(`/${name} has a plan of its own`);
     case "sethome":
-      if (!(await isAdminHere(parts, inbound))) return only(refusedText("choose its home", inbound));
       return setHome(parts, inbound, rest);
   }
 }
 
-function whoText({ sender, name, from }: Inbound, isAdmin: boolean): string {
+function whoText({ sender, name, from }: Inbound, { party, commands, approves }: Standing): string {
   const called = name === undefined || name === sender ? "" : ` (${name})`;
-  return `You are ${sender}${called}, writing from ${formatAddress(from)}.${isAdmin ? " You are an admin here." : ""}`;
-}
-
-function refusedText(what: string, { sender, from }: Inbound): string {
-  return `Only those named as admins of ${from.platform} may ${what}, and ${sender} is not among them. Ask whoever runs it.`;
+  const role = commands || party !== "person" ? [" You are an admin here."] : [];
+  const may = approves ? [" You may approve what I ask for."] : [];
+  return [`You are ${sender}${called}, writing from ${formatAddress(from)}.`, ...role, ...may].join("");
 }
 
 function helpText(): string {

@@ -1,6 +1,8 @@
 // What a command in a chat comes to: an answer, changes of the very commit that accepts it, and what follows in memory.
 
 import type { Change } from "../../core/change.ts";
+import type { Inbound } from "../../core/message.ts";
+import type { CommandName } from "../../core/route.ts";
 
 export type Obeyed = {
   readonly text: string;
@@ -21,4 +23,9 @@ export function unclearText(rest: string): string {
 
 export function only(text: string): Obeyed {
   return { text, changes: [], stored: nothing };
+}
+
+/** For somebody who may speak and not change the gateway. */
+export function refusedText(name: CommandName, { sender, from }: Inbound): string {
+  return `Only admins of ${from.platform} may use /${name}, and ${sender} is not one of them. Ask whoever runs me.`;
 }

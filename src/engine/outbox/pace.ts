@@ -44,14 +44,18 @@ export interface Gate {
   rests(to: Address): boolean;
   /** Whether the connection of this account stands now. Where sends need it, they wait for it: it is no attempt. */
   stands(platform: Pick<Platform, "name" | "account">, isUp: boolean): void;
+  /** Whether the far side can be reached, as probes say; until then every send waits. */
+  reaches(platform: Pick<Platform, "name" | "account">, isReached: boolean): void;
 }
 
 type Waiting = { readonly to: Address; readonly isEdit: boolean; readonly resolve: (seat: Seat | null) => void };
 
 type Room = {
   readonly rule: Pace | null;
-  /** Nobody goes, because there is no connection to go over. */
-  isShut: boolean;
+  /** There is no connection to send over. */
+  isDown: boolean;
+  /** Probes fail. */
+  isBroken: boolean;
   free: number;
   account: Sent;
   edits: Sent;
@@ -76,8 +80,8 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     const can = platformOf(parts, to)?.can;
     const rule = can?.pace ?? null;
     const fresh = { account: nothingSent, edits: nothingSent, chats: new Map(), waiting: [], isFull: false, nap: null };
-    const isShut = can?.sendsByLink === true;
-    const made: Room = { rule, isShut, free: rule?.atOnce ?? limits.sendsMax, ...fresh };
+    const isDown = can?.sendsByLink === true;
+    const made: Room = { rule, isDown, isBroken: false, free: rule?.atOnce ?? limits.sendsMax, ...fresh };
     rooms.set(key, made);
     return made;
   }
@@ -162,7 +166,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function admit(room: Room): void {
     room.nap?.abort(over);
     room.nap = null;
-    room.isFull = room.isShut;
+    room.isFull = isShut(room);
     let next = Number.POSITIVE_INFINITY;
     const now = world.now();
     for (let i = 0; i < room.waiting.length && !room.isFull; ) {
@@ -191,7 +195,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function take(to: Address, isEdit: boolean): Seat | null {
     const room = roomOf(to);
     if (room.waiting.length > 0) admit(room);
-    if (room.isShut || room.isFull || room.free === 0) return null;
+    if (isShut(room) || room.isFull || room.free === 0) return null;
     return decide(room, to, "final", isEdit, world.now()).type === "now" ? seatIn(room, to, isEdit) : null;
   }
 
@@ -216,17 +220,27 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     preview(to) {
       const room = roomOf(to);
       if (room.waiting.length > 0) admit(room);
-      if (room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to))) return null;
+      if (isShut(room) || room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to)))
+        return null;
       const now = world.now();
       return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),
     stands({ name, account }, isUp) {
       const room = roomOf({ platform: name, account });
-      room.isShut = !isUp && platformOf(parts, { platform: name, account })?.can.sendsByLink === true;
+      room.isDown = !isUp && platformOf(parts, { platform: name, account })?.can.sendsByLink === true;
+      admit(room);
+    },
+    reaches({ name, account }, isReached) {
+      const room = roomOf({ platform: name, account });
+      room.isBroken = !isReached;
       admit(room);
     },
   };
+}
+
+function isShut({ isDown, isBroken }: Room): boolean {
+  return isDown || isBroken;
 }
 
 /** What counts as one chat. */

@@ -2,16 +2,18 @@
 // place share its line: what was written first goes first, whichever of them wrote it. What is about to be sent is stored as such before
 // the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
 
-import { sentenceOf } from "../../core/fault.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
 import { Bug, type Instant, type SessionId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
-import { type OutboxItem, type SendResult, advanceItem, afterSend } from "../../core/outbox.ts";
+import { type OutboxItem, type SendResult, advanceItem, afterSend, isTooOld } from "../../core/outbox.ts";
 import { type Session, sessionKey } from "../../core/session.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
+import { holdReply } from "./held.ts";
 import { type Gate, type Seat, gate } from "./pace.ts";
 import { type Previews, previews } from "./previews.ts";
+import { reach } from "./reach.ts";
 
 /** The outbox of one place, kept for whoever writes to it. */
 export type Slot = {
@@ -59,6 +61,7 @@ export function pump(parts: Parts): Pump {
   const sends = new Set<Promise<unknown>>();
   const closing = new AbortController();
   const all = gate(parts, closing.signal);
+  const reached = reach(parts, all, closing.signal);
   const waits = (to: Address) => lines.has(sessionKey(to));
   const growing = previews(parts, all, { isOpen: () => isOpen, waits });
   let isOpen = false;
@@ -102,12 +105,26 @@ export function pump(parts: Parts): Pump {
     if (item.edits !== undefined) await growing.busy(item.to, item.edits);
     const seat = await all.wait(item.to, item.edits !== undefined);
     if (seat === null) return null;
+    if (await heldByAge(item)) {
+      seat.leave();
+      return null;
+    }
     const sending = advanceItem(item, { type: "taken", boot });
     const result = isOpen ? await ledger.keep([{ put: "item", item: sending }]) : "conflict";
     if (result === "committed") return { item: sending, seat };
     seat.leave();
     await rest(line, later(world.now(), limits.storeRetryMinMs));
     return null;
+  }
+
+  /** What may have arrived is not repeated after days without a word; what surely did not is sent. */
+  async function heldByAge(item: OutboxItem): Promise<boolean> {
+    if (item.now.state !== "pending" || (item.now.doubts ?? 0) + (item.now.cuts ?? 0) === 0) return false;
+    const at = world.now();
+    if (!isTooOld(item, item.now, at)) return false;
+    const why = `it could not be sent for too long: ${item.now.why ?? "the platform did not answer"}`;
+    await stored(advanceItem(item, { type: "held", why, at }));
+    return true;
   }
 
   async function rest(line: Line, until: Instant): Promise<void> {
@@ -120,9 +137,9 @@ export function pump(parts: Parts): Pump {
   async function sendAndSettle({ item, seat }: Taken, line: Line): Promise<void> {
     try {
       seat.begin();
-      const result = await send(item);
-      seat.answered(result);
-      await settle(item, result, line);
+      const sent = await send(item);
+      seat.answered(sent.result);
+      await settle(sent.item, sent.result, line);
     } finally {
       seat.leave();
     }
@@ -138,21 +155,31 @@ export function pump(parts: Parts): Pump {
     }
   }
 
-  async function send(item: OutboxItem): Promise<SendResult> {
+  /** The item as it is stored by then: visible messages that were confirmed meanwhile are noted in it. */
+  async function send(item: OutboxItem): Promise<{ readonly item: OutboxItem; readonly result: SendResult }> {
+    let latest = item;
     const platform = platformOf(parts, item.to);
     if (platform === null) {
       const why = `${item.to.platform} is not among the configured platforms`;
-      return { type: "retry", afterMs: limits.retryMaxMs, why };
+      return { item, result: { type: "retry", afterMs: limits.retryMaxMs, why } };
     }
+    const confirm = async (remoteId: string): Promise<void> => {
+      own.signal.throwIfAborted();
+      const confirmed = advanceItem(latest, { type: "confirmed", remoteId });
+      if ((await ledger.keep([{ put: "item", item: confirmed }])) !== "committed")
+        throw new Fault("not-possible", "A receipt could not be stored, so nothing more is sent.");
+      latest = confirmed;
+    };
     const own = childOf(parts.closing);
     const silence = world
       .sleep(later(world.now(), limits.sendMs), own.signal)
       .then((): SendResult => ({ type: "unknown", why: "the platform did not answer" }));
     try {
-      return await Promise.race([platform.send(item, own.signal), silence]);
+      const result = await Promise.race([platform.send(item, own.signal, confirm), silence]);
+      return { item: latest, result };
     } catch (error) {
       world.log("error", `${item.to.platform} broke while sending`, { item: item.id, why: sentenceOf(error) });
-      return { type: "unknown", why: sentenceOf(error) };
+      return { item: latest, result: { type: "unknown", why: sentenceOf(error) } };
     } finally {
       own.abort(over);
     }
@@ -160,11 +187,20 @@ export function pump(parts: Parts): Pump {
 
   async function settle(item: OutboxItem, result: SendResult, line: Line): Promise<void> {
     const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-    const event = { type: "answered", result, at: world.now(), chance: world.chance() } as const;
+    const isUncertain = result.type === "unknown" || (result.type === "retry" && result.unreachable === true);
+    const isBroken = isUncertain && (await reached.isBroken(item.to));
+    const event = { type: "answered", result, at: world.now(), chance: world.chance(), isBroken } as const;
     const answered = afterSend(item, event, can, settingsOf(parts, item.to.platform).inDoubt);
-    if ((await ledger.keep([{ put: "item", item: answered }])) !== "committed") return;
-    tell(answered);
-    if (answered.now.state === "pending") line.sessions.add(item.session);
+    if (!(await stored(answered))) return;
+    if (answered.now.state === "pending" || answered.now.state === "in-doubt") line.sessions.add(item.session);
+  }
+
+  /** With what is held beside it, where it is held. */
+  async function stored(item: OutboxItem): Promise<boolean> {
+    const held = item.now.state === "in-doubt" ? await holdReply(parts, item, world.now()) : [];
+    if ((await ledger.keep([{ put: "item", item }, ...held])) !== "committed") return false;
+    tell(item);
+    return true;
   }
 
   function lineAt(place: string): Line {
@@ -213,7 +249,10 @@ export function pump(parts: Parts): Pump {
       };
     },
     poke,
-    stands: all.stands,
+    stands(platform, isUp) {
+      all.stands(platform, isUp);
+      if (isUp) reached.alive(platform);
+    },
     open(waiting) {
       isOpen = true;
       for (const { id, address } of waiting) poke(id, address);

@@ -51,7 +51,7 @@ type Members = { readonly [Name in keyof Required<Platform>]: Platform[Name] | u
 
 /** The same platform, which is never given a secret, and whose complaints hold none. */
 export function veilPlatform(platform: Platform, hide: Hide): Platform {
-  const { name, account, can, drafts, typing, probe } = platform;
+  const { name, account, can, drafts, typing, ping, probe } = platform;
   const members: Members = {
     name,
     account,
@@ -59,10 +59,11 @@ export function veilPlatform(platform: Platform, hide: Hide): Platform {
     // Before it is cut: half a secret in each of two parts would be found by nobody.
     parts: (text) => platform.parts(hide(text)),
     listen: (inlet, from, signal) => platform.listen(inlet, from, signal),
-    send: async (item, signal) => veilResult(await platform.send(veilItem(item, hide), signal), hide),
+    send: async (item, signal, confirm) => veilResult(await platform.send(veilItem(item, hide), signal, confirm), hide),
     draft: (to, text) => platform.draft(to, text === null ? null : hide(text)),
     drafts: drafts === undefined ? undefined : veilDrafts(drafts, hide),
     typing: typing === undefined ? undefined : (to, hints) => platform.typing?.(to, hints),
+    ping: ping === undefined ? undefined : async (signal) => platform.ping?.(signal),
     probe: probe === undefined ? undefined : async (signal) => hide((await platform.probe?.(signal)) ?? ""),
   };
   return Object.fromEntries(

@@ -8,7 +8,9 @@ import type { Decided, Route } from "../../core/route.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { type Plan, alongside } from "../accepting.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
+import type { Outlet } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
+import { closeCopies, decidedText } from "./copies.ts";
 import type { Pieces } from "./pieces.ts";
 
 type Answer = Route & { readonly type: "answer" };
@@ -20,20 +22,42 @@ export interface Answers {
   decision(lane: Lane, inbound: Inbound, decided: Decided): Promise<Plan | null>;
 }
 
-export function answers(parts: Parts, lanes: Lanes, pieces: Pieces): Answers {
+export function answers(parts: Parts, lanes: Lanes, pieces: Pieces, outlet: Outlet): Answers {
   const { store, world } = parts;
 
-  /** It goes on in the lane of its own session, also when its user has started over since. */
+  /** It goes on in the lane of its own session, also when its user has started over since, or an approver is elsewhere. */
   async function planAnswer(lane: Lane, inbound: Inbound, answer: Answer): Promise<Plan | null> {
     const turn = await store.turn(answer.turn);
     if (turn?.now.state !== "waiting" || turn.now.question !== answer.question) return null;
     if (turn.session === lane.session.id) return planAnswered(lane, inbound, answer, turn);
     const session = await store.session(turn.session);
-    if (session === null || session.key !== lane.session.key) return null;
+    if (session === null) return null;
     const its = await lanes.enterSession(session);
     const plan = await planAnswered(its, inbound, answer, turn);
     const leave = () => lanes.leave(its);
-    return alongside({ changes: [], stored: leave, refused: leave }, plan);
+    const left = alongside({ changes: [], stored: leave, refused: leave }, plan);
+    return session.key === lane.session.key ? left : alongside(left, confirmed(lane, inbound, answer));
+  }
+
+  /** Whoever decides about another conversation reads in their own that it counts. */
+  function confirmed(lane: Lane, inbound: Inbound, { choice }: Answer): Plan {
+    const text = `${decidedText(inbound, choice)} The turn goes on.`;
+    const said = pieces.reply(lane, {
+      id: `note-${world.id()}`,
+      turn: null,
+      text,
+      shown: text,
+      at: world.now(),
+      answered: inbound,
+    });
+    return {
+      changes: [...pieces.session(lane), ...said.changes],
+      stored() {
+        lane.stored = true;
+        said.stored();
+      },
+      refused: said.refused,
+    };
   }
 
   async function planAnswered(lane: Lane, inbound: Inbound, { question, choice }: Answer, turn: Turn): Promise<Plan> {
@@ -43,6 +67,7 @@ export function answers(parts: Parts, lanes: Lanes, pieces: Pieces): Answers {
     // The answer is words; what came with them reaches the agent as a message that joined.
     if (inbound.body.kind === "text" && inbound.body.files.length > 0)
       entries.push({ type: "joined", message: inbound });
+    const closed = await closeCopies(parts, outlet, journal, question, decidedText(inbound, choice));
     const before: Change[] = [
       pieces.inbox(inbound, turn.id),
       ...pieces.session(lane),
@@ -52,7 +77,8 @@ export function answers(parts: Parts, lanes: Lanes, pieces: Pieces): Answers {
       }),
       { drop: "timer", id: question },
     ];
-    return pieces.turn(lane, advanceTurn(turn, { type: "answered" }), false, before, [...journal, ...entries]);
+    const plan = pieces.turn(lane, advanceTurn(turn, { type: "answered" }), false, before, [...journal, ...entries]);
+    return alongside(plan, closed);
   }
 
   return {

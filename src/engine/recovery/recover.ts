@@ -14,6 +14,7 @@ import type { Turn } from "../../core/turn.ts";
 import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
 import { type Parts, platformOf, settingsOf, toolNamed } from "../parts.ts";
 import { draftOf, forgetDraft } from "../outbox/drafts.ts";
+import { holdReply, untoldNotices } from "../outbox/held.ts";
 import { writeReply } from "../outbox/replies.ts";
 
 export type Recovered = {
@@ -193,13 +194,17 @@ function answer(parts: Parts, asked: Turn): readonly Change[] {
 
 async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonly Change[]> {
   const changes: Change[] = [];
+  const at = parts.world.now();
   for (const boot of dead) {
     for (const item of await parts.store.heldItems(boot.id)) {
       const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-      const doubts = (item.now.state === "sending" ? (item.now.doubts ?? 0) : 0) + 1;
-      const doubt = decideInDoubt(item, can, settingsOf(parts, item.to.platform).inDoubt, doubts);
-      changes.push({ put: "item", item: decideItem(item, doubt, parts.world.now()) });
+      const { doubts = 0, cuts = 0 } = item.now.state === "sending" ? item.now : {};
+      const tries = { doubts: doubts + 1, cuts };
+      const doubt = decideInDoubt(item, can, settingsOf(parts, item.to.platform).inDoubt, tries);
+      const next = decideItem(item, doubt, at);
+      changes.push({ put: "item", item: next });
+      if (next.now.state === "in-doubt") changes.push(...(await holdReply(parts, next, at)));
     }
   }
-  return changes;
+  return [...changes, ...(await untoldNotices(parts, changes, at))];
 }

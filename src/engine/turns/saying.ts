@@ -13,6 +13,7 @@ import { unmark } from "../marks.ts";
 import { type Reply, writeReply } from "../outbox/replies.ts";
 import { platformOf } from "../parts.ts";
 import type { Fate } from "./drafts.ts";
+import { routeApproval } from "./routing.ts";
 import type { Work } from "./work.ts";
 
 type Words = Pick<Reply, "id" | "text" | "question">;
@@ -77,15 +78,19 @@ export function fail(work: Work, why: string, more: readonly Change[] = []): Pro
 /** The turn rests until somebody answers, or its time is over; it holds no memory meanwhile. */
 export async function ask(work: Work, asked: Asked | CallAsked, until: Instant): Promise<false> {
   const { parts, running, timers } = work;
-  const { question, text, choices, kind = "question" } = asked;
+  const { question, kind = "question" } = asked;
   const { id: turn, session } = running.turn;
+  const routing = await routeApproval(work, asked);
+  const { text, choices } = routing ?? asked;
   const dueAt = Math.min(until, later(parts.world.now(), limits.questionMaxMs)) as Instant;
   const timer: Change = { put: "timer", timer: { id: question, session, turn, dueAt, text: "" } };
   const shown: Question = { id: question, choices, ...(kind === "approval" ? { kind } : {}) };
   // Without words nothing would be sent, and nobody would know that something waits.
   const words = { id: question, text: text.trim() === "" ? "I need an answer to go on." : text, question: shown };
-  await say(work, { type: "asked", question, until: dueAt }, [asked], words, [timer]);
+  const entry = routing === null ? asked : { ...asked, routed: routing.routed };
+  await say(work, { type: "asked", question, until: dueAt }, [entry], words, [timer, ...(routing?.changes ?? [])]);
   timers.poke();
+  routing?.send();
   parts.events.emit({ type: "turn-waiting", session, turn, kind, question, until: dueAt });
   return false;
 }

@@ -66,9 +66,9 @@ export function openJobs(options: JobsOptions): Jobs {
     return job === null ? null : shown(job);
   }
 
-  function shown({ id, place, title, background, startedAt, limitMs, sandbox }: JobFile): Job {
+  function shown({ id, place, person, title, background, startedAt, limitMs, sandbox }: JobFile): Job {
     const job = { id, place, title, background, startedAt, limitMs, folder: folderOf(id) };
-    return sandbox === undefined ? job : { ...job, sandbox };
+    return { ...job, ...(person === undefined ? {} : { person }), ...(sandbox === undefined ? {} : { sandbox }) };
   }
 
   async function find(key: string): Promise<Job | null> {
@@ -192,12 +192,12 @@ export function openJobs(options: JobsOptions): Jobs {
       await endJob(folderOf(id), why);
       return state(id);
     },
-    async list(place) {
+    async list(fits) {
       const ids = (await namesIn(all)).filter(isJobId);
       const found = await Promise.all(ids.map(get));
       return found
         .filter((job) => job !== null)
-        .filter((job) => job.place === place)
+        .filter(fits)
         .toSorted((a, b) => b.startedAt - a.startedAt);
     },
     endAll: (why) => endJobs(all, why),

@@ -76,9 +76,8 @@ export type Line = {
 };
 
 export const apiLimits = {
-  /** Largest body of one request, in bytes, and of all being read at the same time. */
+  /** Largest body of one request, in bytes. */
   bodyMax: 32 * 1024 * 1024,
-  bodiesMax: 96 * 1024 * 1024,
   /** Requests that wait for their answer at the same time. */
   openMax: 500,
   /** Messages in one request, and files with its newest one. */

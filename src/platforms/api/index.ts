@@ -2,11 +2,12 @@
 // transcript in the store is the mailbox: a send only wakes the requests that wait, so it arrives exactly once, and a
 // request repeated under its key finds the one answer whatever died in between.
 
-import type { Routes } from "../../ports/http.ts";
+import type { HttpRoute, Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
 import type { Reading } from "./given/answers.ts";
 import { account, apiLimits } from "./api.ts";
 import type { Key } from "./callers.ts";
+import { refuse } from "./faults.ts";
 import { type Rooms, rooms } from "./given/rooms.ts";
 import type { Door, Parts } from "./routes.ts";
 
@@ -22,10 +23,16 @@ export function api({ keys, pingMs = apiLimits.pingMs }: ApiSettings, around: Su
   const open = rooms(pingMs);
   const door: Door = { accept: null, state: "starting" };
   const { archive, store, blobs, world } = around;
-  const parts: Parts = { archive, store, blobs, world, keys, door, rooms: open, bodies: { bytes: 0 } };
+  const parts: Parts = { archive, store, blobs, world, keys, door, rooms: open };
   const routes: Routes = {
     prefix: "/v1",
     auth: "own",
+    routes: apiRoutes,
+    refuse: ({ status, code, message }) => refuse({ status, code: code.replaceAll("-", "_"), message }),
+    async admit(request, caller) {
+      const { admit } = await import("./routes.ts");
+      return admit(keys, request, caller);
+    },
     async handle(request, caller) {
       // Loaded with the first request: a start does not pay for it.
       const { answer } = await import("./routes.ts");
@@ -34,6 +41,17 @@ export function api({ keys, pingMs = apiLimits.pingMs }: ApiSettings, around: Su
   };
   return { platform: toPlatform(open, door), routes };
 }
+
+const read = { method: "GET", body: "none" } as const;
+
+const apiRoutes: readonly HttpRoute[] = [
+  { method: "POST", path: "/v1/chat/completions", body: { whole: apiLimits.bodyMax } },
+  { ...read, path: "/v1/chat/completions/:id" },
+  { ...read, path: "/v1/models" },
+  { ...read, path: "/v1/models/:model" },
+  { ...read, path: "/v1/sessions/:session/messages" },
+  { ...read, path: "/v1/files/:blob/content" },
+];
 
 function toPlatform(open: Rooms, door: Door): Platform {
   return {

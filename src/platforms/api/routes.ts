@@ -9,7 +9,7 @@ import type { Accept } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
 import { type Answer, type Reading, answers } from "./given/answers.ts";
 import { type ChatRequest, type MessagesReply, type Said, account, apiLimits } from "./api.ts";
-import { type Bodies, readBody } from "./asked/body.ts";
+import { readBody } from "./asked/body.ts";
 import { type Key, callerOf } from "./callers.ts";
 import {
   type Refusal,
@@ -50,8 +50,13 @@ export type Parts = Reading & {
   readonly door: Door;
   readonly blobs: Blobs;
   readonly world: Pick<World, "now" | "id">;
-  readonly bodies: Bodies;
 };
+
+/** Whose key it is, or how a request without a good one is refused. */
+export function admit(keys: readonly Key[], request: Request, from: Caller | undefined): Response | null {
+  const caller = callerOf(keys, request, from);
+  return typeof caller === "string" ? null : refuse(caller);
+}
 
 export async function answer(parts: Parts, request: Request, from: Caller | undefined): Promise<Response> {
   const caller = callerOf(parts.keys, request, from);
@@ -89,7 +94,7 @@ async function post(parts: Parts, request: Request, caller: string): Promise<Res
   if (rooms.size >= apiLimits.openMax) return refuse(tooMany("Too many requests wait for their answers. Try again."));
   const wish = readHeaders(request.headers);
   if ("status" in wish) return refuse(wish);
-  const body = await readBody(request, parts.bodies);
+  const body = await readBody(request);
   if (typeof body !== "string") return refuse(body);
   const asked = readRequest(body);
   if ("status" in asked) return refuse(asked);

@@ -44,8 +44,6 @@ export type ErrorReply = { readonly error: { readonly code: string; readonly mes
 export const chatLimits = {
   /** Largest body of one request, in bytes. */
   bodyMax: 4 * 1024 * 1024,
-  /** Bytes of bodies being read at the same time; more are told to come back. */
-  bodiesMax: 64 * 1024 * 1024,
   /** Largest file, in bytes, and how many may come with one message. */
   fileMax: 50_000_000,
   filesMax: 10,

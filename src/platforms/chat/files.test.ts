@@ -98,10 +98,8 @@ test("what cannot be taken is refused with what is wrong, and nothing of it is k
   const nameless = await fetch(`${at}/files`, { method: "POST", body: "x" });
   assert.match(await whyOf(nameless), /name of the file/);
   const large = await upload("large", "x/y", new Blob([new Uint8Array(chatLimits.fileMax + 1)]));
-  assert.deepEqual(
-    [large.status, await whyOf(large)],
-    [413, "The file is too large: at most 50 MB are taken. Send it in smaller pieces."],
-  );
+  assert.equal(large.status, 413);
+  assert.match(await whyOf(large), /at most 50000000 bytes/);
   assert.deepEqual(readdirSync(folder), []);
   for (const name of [hello, `${hello}${hello}`, "..%2f..%2fetc%2fpasswd", "state.db"])
     assert.equal((await fetch(`${at}/files/${name}`)).status, 404, name);

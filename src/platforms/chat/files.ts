@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { Fault } from "../../core/fault.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import { BodyTooLarge } from "../../ports/http.ts";
 import { type FileReply, chatLimits } from "./api.ts";
 import { type Refusal, badRequest, refuse, tooLarge, tooMany } from "./faults.ts";
 
@@ -25,16 +26,15 @@ export async function receive(
   const name = query.get("name") ?? "";
   if (name.trim() === "") return refuse(badRequest("Give the name of the file as `name`."));
   if (request.body === null) return refuse(badRequest("The body is empty; it must be the file itself."));
-  if (Number(request.headers.get("content-length") ?? 0) > chatLimits.fileMax) return refuse(fileTooLarge());
   if (uploads.count >= chatLimits.uploadsMax)
     return refuse(tooMany("Too many files at once. Send this one again in a moment."));
   uploads.count++;
   try {
     const mime = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim() ?? "";
-    const file = await blobs.put(bounded(request.body), { name, mime });
+    const file = await blobs.put(request.body, { name, mime });
     return Response.json({ file } satisfies FileReply, { headers: { "cache-control": "no-store" } });
   } catch (error) {
-    if (error instanceof TooLarge) return refuse(fileTooLarge());
+    if (error instanceof BodyTooLarge) return refuse(fileTooLarge());
     if (error instanceof Fault) throw error;
     return refuse(badRequest("The file broke off before its end; nothing was kept. Send it again."));
   } finally {
@@ -84,19 +84,6 @@ async function sizeOf(blobs: Blobs, blob: string): Promise<number | null> {
     if (error instanceof Fault && error.code === "not-found") return null;
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
-  }
-}
-
-class TooLarge extends Error {
-  override name = "TooLarge";
-}
-
-async function* bounded(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > chatLimits.fileMax) throw new TooLarge("more bytes than may be");
-    yield chunk;
   }
 }
 

@@ -3,7 +3,7 @@
 // client's message is answered for only after it is stored. Holds no text but the drafts of growing answers.
 
 import type { Blobs } from "../../ports/blobs.ts";
-import type { Routes } from "../../ports/http.ts";
+import type { HttpRoute, Routes } from "../../ports/http.ts";
 import type { Platform } from "../../ports/platform.ts";
 import { type Hello, chatLimits } from "./api.ts";
 import { account } from "./place.ts";
@@ -27,14 +27,28 @@ export function chat(
 
 /** Loaded with the first request, or when there is time. */
 function routesLater(parts: RouteParts): Routes {
-  let loading: Promise<Routes> | null = null;
+  const prefix = prefixOf(parts.name);
+  let loading: Promise<(request: Request) => Promise<Response>> | null = null;
   return {
-    prefix: prefixOf(parts.name),
+    prefix,
+    routes: chatRoutes(prefix),
     async handle(request) {
-      loading ??= import("./routes.ts").then(({ routes }) => routes(parts, prefixOf(parts.name)));
-      return (await loading).handle(request);
+      loading ??= import("./routes.ts").then(({ answers }) => answers(parts, prefix));
+      return (await loading)(request);
     },
   };
+}
+
+function chatRoutes(prefix: string): readonly HttpRoute[] {
+  const read = { method: "GET", body: "none" } as const;
+  return [
+    { ...read, path: prefix },
+    { ...read, path: `${prefix}/:chat/messages` },
+    { method: "POST", path: `${prefix}/:chat/messages`, body: { whole: chatLimits.bodyMax } },
+    { ...read, path: `${prefix}/:chat/events` },
+    { method: "POST", path: `${prefix}/:chat/files`, body: { stream: chatLimits.fileMax } },
+    { ...read, path: `${prefix}/:chat/files/:blob`, isSigned: true },
+  ];
 }
 
 function prefixOf(name: string): string {

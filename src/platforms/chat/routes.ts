@@ -1,14 +1,13 @@
 // The addresses of one chat platform over HTTP: conversations, messages in, messages out. Who may call them is the
 // server's business; what a request must look like is `inbound.ts`.
 
-import { Fault, sentenceOf } from "../../core/fault.ts";
+import { Fault } from "../../core/fault.ts";
 import type { Instant } from "../../core/ids.ts";
 import type { Inbound } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
-import type { Routes } from "../../ports/http.ts";
 import type { Accept } from "../../ports/platform.ts";
 import { type ChatsReply, type MessagesReply, type PostReply, chatLimits, isClientId } from "./api.ts";
-import { type Refusal, badRequest, notServing, refusalOf, refuse, tooLarge, tooMany } from "./faults.ts";
+import { type Refusal, badRequest, notServing, refusalOf, refuse, tooMany } from "./faults.ts";
 import type { Uploads } from "./files.ts";
 import { readNumber, readPost } from "./inbound.ts";
 import { toChats, toShown } from "./outbound.ts";
@@ -26,25 +25,20 @@ export type RouteParts = {
   readonly blobs: Blobs | undefined;
 };
 
-/** Bytes of all bodies being read now, and files. */
-type Bodies = { bytes: number; readonly uploads: Uploads };
-
-export function routes(parts: RouteParts, prefix: string): Routes {
-  const bodies: Bodies = { bytes: 0, uploads: { count: 0 } };
-  return {
-    prefix,
-    async handle(request) {
-      try {
-        return await answer(parts, prefix, bodies, request);
-      } catch (error) {
-        if (error instanceof Fault) return refuse(refusalOf(error));
-        throw error;
-      }
-    },
+/** Answers every request below the prefix. */
+export function answers(parts: RouteParts, prefix: string): (request: Request) => Promise<Response> {
+  const uploads: Uploads = { count: 0 };
+  return async (request) => {
+    try {
+      return await answer(parts, prefix, uploads, request);
+    } catch (error) {
+      if (error instanceof Fault) return refuse(refusalOf(error));
+      throw error;
+    }
   };
 }
 
-function answer(parts: RouteParts, prefix: string, bodies: Bodies, request: Request): Response | Promise<Response> {
+function answer(parts: RouteParts, prefix: string, uploads: Uploads, request: Request): Response | Promise<Response> {
   const url = new URL(request.url);
   const [chat, part, ...rest] = url.pathname.slice(prefix.length).split("/").slice(1);
   const method = request.method === "HEAD" ? "GET" : request.method;
@@ -53,19 +47,19 @@ function answer(parts: RouteParts, prefix: string, bodies: Bodies, request: Requ
   const isKnown = part === "files" ? rest.length < 2 : rest.length === 0 && (part === "messages" || part === "events");
   if (!isKnown) return refuse({ status: 404, code: "not-found", message: `There is nothing at ${url.pathname}.` });
   if (!isClientId(chat)) return refuse(badRequest("The id of a conversation must be 1 to 64 letters, digits, - or _."));
-  if (part === "files") return files(parts, bodies, request, url.searchParams, rest[0]);
+  if (part === "files") return files(parts, uploads, request, url.searchParams, rest[0]);
   if (part === "events") {
     if (request.method !== "GET") return refuse(wrongMethod("GET"));
     return events(parts, chat, url.searchParams, request.headers.get("last-event-id"));
   }
-  if (method === "POST") return post(parts, chat, bodies, request);
+  if (method === "POST") return post(parts, chat, request);
   return method === "GET" ? older(parts, chat, url.searchParams) : refuse(wrongMethod("GET, POST"));
 }
 
 /** One given by name is sent out, without a name one is taken in. */
 async function files(
   { blobs, door }: RouteParts,
-  { uploads }: Bodies,
+  uploads: Uploads,
   request: Request,
   query: URLSearchParams,
   blob: string | undefined,
@@ -106,12 +100,10 @@ function events(parts: RouteParts, chat: string, query: URLSearchParams, lastSee
   return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
 }
 
-async function post(parts: RouteParts, chat: string, bodies: Bodies, request: Request): Promise<Response> {
+async function post(parts: RouteParts, chat: string, request: Request): Promise<Response> {
   const { accept, state } = parts.door;
   if (accept === null) return refuse(notServing(state));
-  const bytes = await readBody(request, bodies);
-  if (!(bytes instanceof ArrayBuffer)) return refuse(bytes);
-  const inbound = readPost(bytes, addressOf(parts.name, chat), Date.now() as Instant);
+  const inbound = readPost(await request.arrayBuffer(), addressOf(parts.name, chat), Date.now() as Instant);
   if (inbound.type === "refused") return refuse(inbound.why);
   const message = await checked(parts, inbound.value);
   if ("status" in message) return refuse(message);
@@ -124,42 +116,6 @@ async function checked({ blobs }: RouteParts, inbound: Inbound): Promise<Inbound
   if (inbound.body.kind !== "text" || inbound.body.files.length === 0) return inbound;
   const { withFiles } = await import("./files.ts");
   return withFiles(blobs, inbound);
-}
-
-/** The body, never more than the limit in memory, and never more than a total for all requests together. */
-async function readBody(request: Request, bodies: Bodies): Promise<ArrayBuffer | Refusal> {
-  const { bodyMax, bodiesMax } = chatLimits;
-  const announced = request.headers.get("content-length");
-  const size = announced === null ? bodyMax : Number(announced);
-  const reserved = Math.min(size, bodyMax);
-  if (bodies.bytes + reserved > bodiesMax)
-    return tooMany("Too many messages at once. Send this one again in a moment.");
-  bodies.bytes += reserved;
-  try {
-    if (announced !== null && size <= bodyMax) return await request.arrayBuffer();
-    const chunks = await readChunks(request, bodyMax);
-    return chunks === null ? tooLarge("The body", `${bodyMax / 1024 / 1024} MB`) : await new Blob(chunks).arrayBuffer();
-  } catch (error) {
-    return badRequest(`The body could not be read to its end: ${sentenceOf(error)}`);
-  } finally {
-    bodies.bytes -= reserved;
-  }
-}
-
-/**
- * Null when it is larger than `max`. The rest is then read and thrown away up to a bound, because most clients do not
- * look at an answer that comes while they still send.
- */
-async function readChunks(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>[] | null> {
-  let chunks: Uint8Array<ArrayBuffer>[] | null = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > max) chunks = null;
-    if (size > 8 * max) break;
-    chunks?.push(chunk as Uint8Array<ArrayBuffer>);
-  }
-  return chunks;
 }
 
 function wrongMethod(allow: string): Refusal {

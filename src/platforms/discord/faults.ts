@@ -74,7 +74,7 @@ export function resultOf(error: unknown): SendResult {
         ...(failure.isGlobal ? { all: true } : {}),
       };
     case "unreachable":
-      return { type: "retry", afterMs: 0, why: failure.words };
+      return { type: "retry", afterMs: 0, why: failure.words, unreachable: true };
     case "lost":
       return { type: "unknown", why: failure.words };
     case "said":

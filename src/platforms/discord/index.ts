@@ -105,6 +105,11 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
         .typing(channelOf(to), AbortSignal.timeout(courtesyMs))
         .catch((error: unknown) => world.log("debug", "discord shows no typing", { why: sentenceOf(error) }));
     },
+    async ping(signal) {
+      await api.me(signal).catch((error: unknown) => {
+        throw asFault(error);
+      });
+    },
     async probe(signal) {
       const me = await api.me(signal).catch((error: unknown) => {
         throw asFault(error);

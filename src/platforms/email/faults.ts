@@ -40,7 +40,7 @@ export function sendResultOf(error: unknown, wordsLeft: boolean): SendResult {
     return number >= 500 && about.has(command) ? refused(said) : later("the mail server asks us to wait");
   if (code === "EENVELOPE") return { type: "refused", why: `nobody can be written to at that address: ${said}` };
   if (code === "EMESSAGE") return refused(said);
-  return later("the mail server could not be reached", 1_000);
+  return { type: "retry", afterMs: 1_000, why: `the mail server could not be reached: ${said}`, unreachable: true };
 }
 
 function refused(said: string): SendResult {

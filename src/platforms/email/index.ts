@@ -48,6 +48,7 @@ export function email(settings: EmailSettings, around: Surroundings): Platform {
     listen: (inlet, from, signal) => listen(settings, around, inlet, from, signal),
     send: (item, signal) => send(post, settings, around, item, signal),
     draft: () => undefined,
+    ping: () => post.verify().catch(unlessRefused),
     async probe(signal) {
       const mailbox = await opened(settings, signal);
       mailbox.close();
@@ -59,6 +60,11 @@ export function email(settings: EmailSettings, around: Surroundings): Platform {
       return `reads ${settings.mailbox} at ${settings.imap.host} and sends through ${settings.smtp.host}`;
     },
   };
+}
+
+/** A server that wants another password answers, so the connection is fine. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "EAUTH")) throw error;
 }
 
 async function opened({ imap, mailbox }: EmailSettings, signal: AbortSignal): Promise<Mailbox> {

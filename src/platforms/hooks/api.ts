@@ -49,9 +49,8 @@ export type AnswerBody = {
 };
 
 export const hookLimits = {
-  /** Largest body of one request, in bytes, and of all being read at the same time. */
+  /** Largest body of one request, in bytes. */
   bodyMax: 16 * 1024 * 1024,
-  bodiesMax: 64 * 1024 * 1024,
   filesMax: 20,
   /** Bytes of files that are sent inside an answer. */
   filesOutMax: 10 * 1024 * 1024,

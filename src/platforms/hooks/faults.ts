@@ -17,12 +17,6 @@ export function badRequest(message: string): Refusal {
   return { status: 400, code: "bad-request", message };
 }
 
-export const tooLarge: Refusal = {
-  status: 413,
-  code: "too-large",
-  message: `The body is too large: at most ${hookLimits.bodyMax / 1024 / 1024} MB are taken.`,
-};
-
 export function tooMany(message: string): Refusal {
   return { status: 429, code: "busy", message, retryAfterSeconds: 1 };
 }

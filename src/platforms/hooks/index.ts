@@ -3,7 +3,7 @@
 
 import type { Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
-import { type Hook, account } from "./api.ts";
+import { type Hook, account, hookLimits } from "./api.ts";
 import type { Door, Parts } from "./routes.ts";
 import type { Sending } from "./send.ts";
 
@@ -12,11 +12,16 @@ export type Hooks = { readonly platform: Platform; readonly routes: Routes };
 export function hooks(all: readonly Hook[], around: Surroundings & Pick<Sending, "gateway">): Hooks {
   const { blobs, world, gateway } = around;
   const door: Door = { accept: null, state: "starting" };
-  const parts: Parts = { hooks: all, door, blobs, world, bodies: { bytes: 0 } };
+  const parts: Parts = { hooks: all, door, blobs, world };
   const sending: Sending = { hooks: all, blobs, world, gateway };
   const routes: Routes = {
     prefix: "/hooks",
     auth: "own",
+    routes: [{ method: "POST", path: "/hooks/:name", body: { whole: hookLimits.bodyMax } }],
+    async admit(request) {
+      const { admit } = await import("./routes.ts");
+      return admit(parts, request);
+    },
     async handle(request) {
       const { answer } = await import("./routes.ts");
       return answer(parts, request);

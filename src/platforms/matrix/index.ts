@@ -49,6 +49,11 @@ export function matrix(settings: MatrixSettings, around: Surroundings): Platform
       const limit = AbortSignal.timeout(typingMs);
       void courtesy(around.world, "typing", api.typing(to.chat, settings.user, typingMs, limit));
     },
+    async ping(signal) {
+      await api.whoami(signal).catch((error: unknown) => {
+        throw listenFault(error, settings.homeserver);
+      });
+    },
     async probe(signal) {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(probeMs)]);
       try {

@@ -153,7 +153,7 @@ export function resultOf(failure: Failure): SendResult {
     case "limited":
       return { type: "retry", afterMs: failure.afterMs, why };
     case "unsent":
-      return { type: "retry", afterMs: 0, why };
+      return { type: "retry", afterMs: 0, why, unreachable: true };
     case "vague":
       return { type: "unknown", why };
     case "no": {

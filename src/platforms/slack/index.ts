@@ -37,6 +37,11 @@ export function slack(settings: SlackSettings, { world, blobs }: Surroundings): 
     send: (item, signal) => sendItem(desk, item, signal),
     draft: () => undefined,
     ...(settings.streaming ? { drafts: draftMessages(desk) } : {}),
+    async ping(signal) {
+      await desk.api.whoAmI(signal).catch((error: unknown) => {
+        throw faultOf(failureOf(error), "botToken", error);
+      });
+    },
     async probe(signal) {
       const us = await desk.api.whoAmI(signal).catch((error: unknown) => {
         throw faultOf(failureOf(error), "botToken", error);

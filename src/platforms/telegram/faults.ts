@@ -68,7 +68,12 @@ export function judge(error: unknown, repeatable: boolean): Verdict {
   if (said !== null) return judgeAnswer(said, repeatable);
   const why = `the connection to Telegram failed: ${networkReason(error)}`;
   const isSafe = repeatable || neverLeft.has(codeOf(error));
-  return { result: isSafe ? { type: "retry", afterMs: soonMs, why } : { type: "unknown", why } };
+  return { result: isSafe ? brokenFor(why) : { type: "unknown", why } };
+}
+
+/** Nothing arrived, or a repeat does no harm; a probe decides when to go on. */
+function brokenFor(why: string): SendResult {
+  return { type: "retry", afterMs: soonMs, why, unreachable: true };
 }
 
 function judgeAnswer(said: Said, repeatable: boolean): Verdict {
@@ -80,7 +85,7 @@ function judgeAnswer(said: Said, repeatable: boolean): Verdict {
   }
   if (code === 401 || code === 404) return { result: { type: "retry", afterMs: deniedMs, why, all: true } };
   if (code >= 500) {
-    return { result: repeatable ? { type: "retry", afterMs: soonMs, why } : { type: "unknown", why } };
+    return { result: repeatable ? brokenFor(why) : { type: "unknown", why } };
   }
   const result = { type: "refused", why } as const;
   if (parameters.migrate_to_chat_id !== undefined)

@@ -92,6 +92,7 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     draft: () => undefined,
     ...(settings.streaming ? { drafts: out.drafts } : {}),
     typing: (to, hints) => quietly("showing that we type", out.typing(to, hints)),
+    ping: async (signal) => void (await whoAmI(bot, signal)),
     probe: (signal) => probe(bot, signal),
   };
   return hook === null ? { platform } : { platform, routes: hook.routes };

@@ -179,14 +179,20 @@ describe("files", () => {
     assert.match(third, /^see\n\n\(The file a\.png could not be sent\. That file is not there any more\.\)/);
   });
 
-  test("go on where they stopped: no words are said twice", async (t) => {
-    const { fake, ada, send, item } = await opened(t);
+  test("go on behind what was confirmed: no words are said twice", async (t) => {
+    const { fake, ada, out, item } = await opened(t);
     let isBroken = true;
     fake.breaks = (method) => (isBroken && method === "sendDocument" ? { type: "drop", when: "before" } : null);
-    const both = item("two of them", { files: [photo, notes] });
-    assert.equal((await send(both)).type, "unknown");
+    const sent: string[] = [];
+    const confirm = async (id: string) => void sent.push(id);
+    const both = () =>
+      item("two of them", {
+        files: [photo, notes],
+        now: { state: "sending", boot: bootId("b1"), attempts: 1, sent: [...sent] },
+      });
+    assert.equal((await out.send(both(), signal, confirm)).type, "unknown");
     isBroken = false;
-    assert.equal((await send(both)).type, "accepted");
+    assert.equal((await out.send(both(), signal, confirm)).type, "accepted");
     assert.deepEqual(fake.said(ada.chat), ["two of them", "", ""]);
   });
 });

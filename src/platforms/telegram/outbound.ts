@@ -1,13 +1,13 @@
-// The way out. What an item becomes is decided first, as a list of steps, then done one by one. Steps that are done are
-// remembered while we live, so that a repeat goes on where it stopped; what finishes a draft is an edit and may be repeated
-// at any time.
+// The way out. What an item becomes is decided first, as a list of steps, then done one by one. Each step is one visible
+// message, and its receipt is stored before the next one leaves, so that a repeat goes on where it stopped; what finishes a
+// draft is an edit and may be repeated at any time.
 
 import type { InlineKeyboardMarkup } from "grammy/types";
 import { sentenceOf } from "../../core/fault.ts";
 import type { Address, FileRef, Hints, Question } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Blobs } from "../../ports/blobs.ts";
-import type { DraftMessages } from "../../ports/platform.ts";
+import type { Confirm, DraftMessages } from "../../ports/platform.ts";
 import { type Bot, type Raw, type Signal, theirs } from "./api.ts";
 import { type Verdict, judge } from "./faults.ts";
 import { type FileKind, kindOf } from "./files.ts";
@@ -42,7 +42,7 @@ export function keyboardOf(question: Question | undefined): InlineKeyboardMarkup
 }
 
 export interface Outbound {
-  send(item: OutboxItem, signal: AbortSignal): Promise<SendResult>;
+  send(item: OutboxItem, signal: AbortSignal, confirm?: Confirm): Promise<SendResult>;
   readonly drafts: DraftMessages;
   typing(to: Address, hints: Hints): Promise<void>;
 }
@@ -61,35 +61,27 @@ const accepted = (id: string | number): SendResult => ({ type: "accepted", remot
 const noPreview = { link_preview_options: { is_disabled: true } } as const;
 /** What stands in a draft before there is anything to say. */
 const emptyDraft = "…";
-/** Items whose steps are remembered at the same time. */
-const rememberedMax = 1_000;
 /** Shorter waits are hiccups of the network. */
 const restMinMs = 1_000;
 
 export function outbound(bot: Bot, blobs: Blobs, now: () => number): Outbound {
-  /** Remote ids of the steps that are done, of items that are not. */
-  const done = new Map<string, string[]>();
   /** Groups that have another id now. */
   const moved = new Map<string, string>();
   /** The chat that was told to wait last. Telegram does not say whether it means the chat or all of us. */
   let resting = { chat: "", until: 0 };
 
-  async function send(item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
+  async function send(item: OutboxItem, signal: AbortSignal, confirm?: Confirm): Promise<SendResult> {
     if (signal.aborted) return { type: "retry", afterMs: 1_000, why: "its time was over before it began" };
     const raw = await bot.raw();
-    const ids = done.get(item.id) ?? [];
-    done.set(item.id, ids);
-    if (done.size > rememberedMax) done.delete(done.keys().next().value ?? item.id);
-    for (const [n, step] of stepsFor(item).entries()) {
+    const ids = [...(item.now.state === "sending" ? (item.now.sent ?? []) : [])];
+    const steps = stepsFor(item);
+    for (const [n, step] of steps.entries()) {
       if (ids[n] !== undefined) continue;
       const result = await perform({ raw, item, signal: theirs(signal), isFirst: n === 0 }, step);
-      if (result.type !== "accepted") {
-        if (result.type === "refused") done.delete(item.id);
-        return result;
-      }
+      if (result.type !== "accepted") return result;
       ids.push(result.remoteId);
+      if (n < steps.length - 1) await confirm?.(result.remoteId);
     }
-    done.delete(item.id);
     return accepted(ids[0] ?? item.id);
   }
 

@@ -78,9 +78,15 @@ export function webhook(
     return taken;
   }
 
-  async function handle(request: Request): Promise<Response> {
+  async function admit(request: Request): Promise<Response | null> {
     if (request.method !== "POST") return answer(405, "Only POST is answered here.");
     if (!isSecret(request.headers.get(secretHeader) ?? "", secret)) return answer(401, "The secret token is wrong.");
+    return null;
+  }
+
+  async function handle(request: Request): Promise<Response> {
+    const refused = await admit(request);
+    if (refused !== null) return refused;
     if (take === null) return answer(503, "The gateway does not listen now.");
     const update = readUpdate(await request.text());
     if (update === null) return answer(400, "The body is not an update.");
@@ -94,7 +100,14 @@ export function webhook(
   }
 
   return {
-    routes: { prefix, auth: "own", handle },
+    routes: {
+      prefix,
+      auth: "own",
+      routes: [{ method: "POST", path: prefix, body: { whole: bytesMax } }],
+      refuse: ({ status, message }) => answer(status, message),
+      admit,
+      handle,
+    },
     async listen(inlet, taking, signal) {
       try {
         const raw = await bot.raw();
@@ -123,7 +136,6 @@ function isSecret(given: string, secret: string): boolean {
 }
 
 function readUpdate(body: string): Update | null {
-  if (body.length > bytesMax) return null;
   try {
     const update = JSON.parse(body) as Partial<Update> | null;
     return typeof update?.update_id === "number" ? { ...update, update_id: update.update_id } : null;

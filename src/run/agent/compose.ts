@@ -1,7 +1,6 @@
 // The model or ACP agent with all that it works with: tools of our own, terminal and jobs, servers of tools. This file is
 // where everything heavy is loaded from, so nothing may import it before the gateway is ready.
 
-import { mkdir } from "node:fs/promises";
 import { arch, homedir, release, type as systemName } from "node:os";
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import type { ModelOptions } from "../../agents/model/options.ts";
@@ -9,26 +8,32 @@ import { parseModel } from "../../agents/model/providers/names.ts";
 import { openModel } from "../../agents/model/providers/open.ts";
 import { type Paths, besideStore } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
+import { ownerPerson } from "../../core/requester.ts";
 import { openJobs } from "../../host/jobs/jobs.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
+import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
+import { openSandbox } from "../../sandbox/index.ts";
 import { toolEnvironment } from "../../tools/environment.ts";
+import { type FileWorkers, openFileWorkers } from "../../tools/files/workers.ts";
 import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import type { Mcp } from "../../tools/mcp/options.ts";
 import { background, terminalTools } from "../../tools/terminal/index.ts";
-import { sandboxPort } from "../../tools/terminal/sandbox/port.ts";
 import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
-import { acpCommand, mcpServers, modelSettings, workspaceOf } from "./settings.ts";
+import { perPerson } from "./per-person.ts";
+import { acpCommand, mcpServers, modelSettings } from "./settings.ts";
+import { openWorkspaces } from "./workspaces.ts";
 
 export async function compose(config: Config, paths: Paths, given: AgentGiven): Promise<Agent> {
-  const workspace = workspaceOf(config.agent, paths);
-  await mkdir(workspace, { recursive: true });
+  const workspaces = openWorkspaces(config, paths, given.blobs);
+  const owners = await workspaces.workspaceFor({ party: "owner", person: ownerPerson });
   return config.agent.backend === "acp"
-    ? composeAcp(config, workspace, given)
-    : composeModel(config, paths, workspace, given);
+    ? composeAcp(config, owners.folder, given)
+    : composeModel(config, paths, workspaces, owners, given);
 }
 
 async function composeAcp(config: Config, workspace: string, given: AgentGiven): Promise<Agent> {
@@ -40,10 +45,22 @@ async function composeAcp(config: Config, workspace: string, given: AgentGiven):
   return acp({ ...agent, environment, workspace, spawn: spawnIn(given), log, blobs, version });
 }
 
-async function composeModel(config: Config, paths: Paths, workspace: string, given: AgentGiven): Promise<Agent> {
+async function composeModel(
+  config: Config,
+  paths: Paths,
+  workspaces: Workspaces,
+  owners: Workspace,
+  given: AgentGiven,
+): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const own = ownTools(config, paths, workspace, jobs, given);
+  const sandbox = sandboxOf(config, paths, given);
+  const files = fileWorkers(paths, workspaces, sandbox, given);
+  const own = perPerson(
+    (workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given),
+    workspaces,
+    owners,
+  );
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),
@@ -52,7 +69,8 @@ async function composeModel(config: Config, paths: Paths, workspace: string, giv
     ...(mcp === null ? {} : { ready: () => mcp.ready() }),
     blobs: given.blobs,
     hide: given.hide,
-    facts: { workspace, system: `${systemName()} ${release()}, ${arch()}` },
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    facts: { workspace: owners.folder, system: `${systemName()} ${release()}, ${arch()}` },
   };
   const agent = model(options);
   // The servers are started now, so that the first turn finds them; nobody waits for them here.
@@ -66,6 +84,7 @@ async function composeModel(config: Config, paths: Paths, workspace: string, giv
       return agent.tools;
     },
     async close(session) {
+      if (session === "all") files.close();
       await Promise.all([agent.close(session), session === "all" ? mcp?.close() : undefined]);
     },
   };
@@ -105,17 +124,54 @@ function jobsIn(paths: Paths, { archive, turn, world }: AgentGiven): Jobs {
   });
 }
 
-function ownTools(config: Config, paths: Paths, workspace: string, jobs: Jobs, given: AgentGiven): readonly Tool[] {
+/** Everything of the gateway itself, also where the database is elsewhere. */
+function closedTo({ home, lock, store }: Paths): readonly string[] {
+  return [home, lock, store, ...besideStore(store)];
+}
+
+/** One for everything that runs. */
+function sandboxOf({ agent }: Config, { home }: Paths, { env }: AgentGiven): Sandbox {
+  const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
+  return openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
+}
+
+function fileWorkers(paths: Paths, workspaces: Workspaces, sandbox: Sandbox, given: AgentGiven): FileWorkers {
+  return openFileWorkers({
+    sandbox,
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    closed: closedTo(paths),
+    spawn: spawnIn(given),
+    environment: toolEnvironment(given.env),
+  });
+}
+
+function ownTools(
+  config: Config,
+  paths: Paths,
+  workspace: Workspace,
+  jobs: Jobs,
+  workers: FileWorkers,
+  sandbox: Sandbox,
+  given: AgentGiven,
+): readonly Tool[] {
   const { approvals, terminal, web, allowRoot } = config.agent.tools;
   const { archive, blobs, env, restart } = given;
-  const { home, notes, lock, store } = paths;
-  const room = { workspace, home, userHome: userHome(), notes, approvals };
-  const { sandbox: choice, unsafe } = terminal;
-  const sandbox = sandboxPort({ choice, unsafe, workspace, home, userHome: room.userHome });
-  const untouchable = [lock, store, ...besideStore(store)];
+  const { home, notes } = paths;
+  const { folder, files } = workspace;
+  const room = { userHome: userHome(), notes, approvals };
   return [
-    ...terminalTools({ ...room, ...terminal, sandbox, allowRoot, jobs, environment: env }),
-    ...builtinTools({ ...room, untouchable, web, blobs, archive }),
+    ...terminalTools({
+      ...room,
+      ...terminal,
+      sandbox,
+      allowRoot,
+      workspace: folder,
+      files,
+      home,
+      jobs,
+      environment: env,
+    }),
+    ...builtinTools({ ...room, workers, closed: closedTo(paths), web, blobs, archive }),
     restartTool({ approvals, restart }),
   ];
 }

@@ -1,8 +1,11 @@
 // What is said of the built-in tools before they are loaded is what they say themselves.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { test } from "node:test";
 import type { Archive } from "../../ports/store.ts";
+import { openSandbox } from "../../sandbox/index.ts";
+import { openFileWorkers } from "../../tools/files/workers.ts";
 import { restartTool } from "../../tools/gateway/restart.ts";
 import { builtinTools } from "../../tools/index.ts";
 import { terminalTools } from "../../tools/terminal/index.ts";
@@ -16,12 +19,19 @@ const never = () => Promise.reject(new Error("nobody asks for it"));
 
 test("every built-in tool is known with its effect and its time limit, and no other", () => {
   const room = { workspace: "/w", home: "/h", userHome: null, notes: "/n", approvals: "dangerous" } as const;
-  const sandbox = { state: never, wrap: never };
+  const sandbox = openSandbox({ choice: "off", isUnsafeAccepted: true, home: "/h", userHome: null, environment: {} });
   const terminal = { sandbox, hosts: [], network: false, outside: false, allowRoot: false };
+  const workers = openFileWorkers({
+    sandbox,
+    workspaceFor: never,
+    closed: [],
+    spawn,
+    environment: {},
+  });
   const archive: Pick<Archive, "recall"> = { recall: never };
   const tools = [
     ...terminalTools({ ...room, ...terminal, jobs: openJobs({ folder: "/h/jobs" }), environment: {} }),
-    ...builtinTools({ ...room, untouchable: [], web: { allowPrivate: false }, blobs: openBlobs("/f"), archive }),
+    ...builtinTools({ ...room, workers, closed: [], web: { allowPrivate: false }, blobs: openBlobs("/f"), archive }),
     restartTool({ approvals: "dangerous", restart: never }),
   ];
   assert.deepEqual(said(tools), builtIn);

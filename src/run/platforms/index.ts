@@ -70,9 +70,17 @@ export function platformSettings(
     const inDoubt = "inDoubt" in own ? own.inDoubt : "resend";
     const { admins, restartNotices, allow = [], groups, chats, pairing } = own;
     const access = { allow, groups, chats, pairing };
-    settings[name] = { busy, inDoubt, home, restartNotices, admins, access };
+    settings[name] = { busy, inDoubt, home, restartNotices, admins, approvers: approversOf(own), access };
   }
   return settings;
+}
+
+type Configured = Extract<Exclude<Config["platforms"][keyof Config["platforms"]], false>, { readonly admins: unknown }>;
+
+/** Keys of the API have a role each; elsewhere people are listed, or the default holds. */
+function approversOf(own: Configured): readonly string[] | null {
+  if ("keys" in own) return Object.entries(own.keys).flatMap(([name, { role }]) => (role === "approver" ? [name] : []));
+  return "approvers" in own ? (own.approvers ?? null) : null;
 }
 
 export function accountsOf(opened: readonly Opened[]): Readonly<Record<string, string>> {

@@ -8,7 +8,19 @@ import type { Archive, Counts, ItemFilter, SessionFilter, SessionLine, TurnFilte
 import { agentReads, toMatch } from "./agents.ts";
 import type { Desk } from "./desk.ts";
 import { reading } from "./file/connect.ts";
-import { type Raw, toBoot, toEntry, toItem, toMessage, toPaired, toPairing, toSession, toTurn } from "./rows.ts";
+import {
+  type Raw,
+  toBoot,
+  toDevice,
+  toEntry,
+  toItem,
+  toLink,
+  toMessage,
+  toPaired,
+  toPairing,
+  toSession,
+  toTurn,
+} from "./rows.ts";
 
 /** Titles are the first words of a conversation. */
 const titleMax = 80;
@@ -106,6 +118,8 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
     },
     ...agentReads(all, indexAll),
     pairings: async () => all("SELECT * FROM pairings ORDER BY id").map(toPairing),
+    devices: async () => all("SELECT * FROM devices ORDER BY created_at, id").map(toDevice),
+    links: async () => all("SELECT * FROM access_links ORDER BY expires_at").map(toLink),
     pairedPeople: async () => all("SELECT * FROM paired ORDER BY at, platform, sender").map(toPaired),
     async counts() {
       const of = (sql: string) => Number(get(sql)?.["count"]);

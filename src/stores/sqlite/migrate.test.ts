@@ -109,3 +109,43 @@ test("S70 the file is brought up to date once", async (t) => {
   assert.equal((await again.lastBoots(10)).find(({ id }) => id === "restarted")?.stop?.class, "restart");
   await again.close();
 });
+
+test("rules of 0.4.0 are kept; only those of the owner stay in effect", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-migrate-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "state.db");
+  const db = new DatabaseSync(file);
+  const before = migrations.filter(({ version }) => version <= 6);
+  db.exec(`PRAGMA journal_mode = WAL; ${before.map(({ sql }) => sql).join(";")}`);
+  db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 6`);
+  const put = db.prepare("INSERT INTO rules(id, tool, subject, by, at) VALUES (?, 'terminal', ?, ?, 1)");
+  const makers = {
+    page: "you at web/local/c1",
+    chat: "you at terminal/local/c1",
+    cli: "operator at telegram/bot/7",
+    guest: "7 at telegram/bot/-5",
+    key: "operator at api/api/operator/s1",
+    unknown: "somebody",
+  };
+  for (const [id, by] of Object.entries(makers)) put.run(id, `make ${id}`, by);
+  db.prepare("INSERT INTO timers(id, session, turn, due_at, text) VALUES ('r', 's', NULL, 5, 'tea')").run();
+  db.close();
+
+  const store = await openSqliteStore({ file, writer: "inline" });
+  t.after(() => store.close());
+  const rules = await store.rules();
+  assert.deepEqual(
+    rules.map(({ id, scope, held = false }) => [id, scope, held]),
+    [
+      ["page", "everywhere", false],
+      ["chat", "everywhere", false],
+      ["cli", "everywhere", false],
+      ["guest", "everywhere", true],
+      ["key", "everywhere", true],
+      ["unknown", "everywhere", true],
+    ],
+  );
+  for (const { id, held = false } of rules)
+    assert.equal((await store.rule("terminal", `make ${id}`, "web/local/c2")) === null, held, id);
+  assert.deepEqual(await store.nextTimer(), { id: "r", session: "s", turn: null, dueAt: 5, text: "tea" });
+});

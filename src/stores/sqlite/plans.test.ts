@@ -48,7 +48,7 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   cursor: ["PRIMARY KEY"],
   pairingsAt: ["pairings_sender"],
   paired: ["PRIMARY KEY"],
-  rule: ["rules_subject"],
+  rule: ["rules_scope"],
   summaryOf: ["PRIMARY KEY"],
   memories: ["memories_scope"],
   spentOn: ["PRIMARY KEY"],

@@ -68,7 +68,8 @@ export const engineQueries = {
   cursor: "SELECT value FROM cursors WHERE platform = ? AND account = ?",
   pairingsAt: "SELECT * FROM pairings INDEXED BY pairings_sender WHERE platform = ? AND account = ? ORDER BY id",
   paired: "SELECT * FROM paired WHERE platform = ? AND account = ? AND sender = ?",
-  rule: "SELECT * FROM rules INDEXED BY rules_subject WHERE tool = ? AND subject = ?",
+  rule: `SELECT * FROM rules INDEXED BY rules_scope
+    WHERE tool = ? AND subject = ? AND scope IN (?, 'everywhere') AND held = 0 LIMIT 1`,
   summaryOf: "SELECT up_to, text FROM summaries WHERE session = ?",
   memories: "SELECT * FROM memories INDEXED BY memories_scope WHERE scope = ? ORDER BY n DESC LIMIT ?",
   spentOn: `SELECT sum(steps) AS steps, sum(input) AS input, sum(cached) AS cached, sum(output) AS output,
@@ -154,8 +155,8 @@ export function engineReads(db: DatabaseSync): Reads {
 /** What a turn waits for, by the last entry of its journal. */
 export function questionIn(entry: Entry): Omit<OpenQuestion, "turn"> | null {
   if (entry.type !== "asked" && entry.type !== "call-asked") return null;
-  const { question, text, choices, kind = "question" } = entry;
-  return { question, kind, text, choices };
+  const { question, text, choices, kind = "question", routed } = entry;
+  return { question, kind, text, choices, ...(routed === undefined ? {} : { routed }) };
 }
 
 /** Statements are compiled at first use: a start needs only a few of them. */

@@ -1,6 +1,7 @@
 // Rows to types: the only casts of this store. What is in a column was put there by statements.ts.
 
 import type { BootId, Instant, ItemId, SessionId, TurnId } from "../../core/ids.ts";
+import type { AccessLink, Device } from "../../core/access/devices.ts";
 import type { Paired, Pairing } from "../../core/access/pairing.ts";
 import type { Rule } from "../../core/approval.ts";
 import type { Entry } from "../../core/journal.ts";
@@ -8,6 +9,7 @@ import type { Memory } from "../../core/memory.ts";
 import type { Address, FileRef, Message, Question } from "../../core/message.ts";
 import type { ItemState, OutboxItem } from "../../core/outbox.ts";
 import type { Boot, BootStory, StopFacts } from "../../core/recovery.ts";
+import type { Maker } from "../../core/requester.ts";
 import { readResume } from "../../core/resume.ts";
 import type { Session } from "../../core/session.ts";
 import type { Timer } from "../../core/timer.ts";
@@ -88,6 +90,7 @@ export function toTimer(raw: Raw): Timer {
     turn: raw["turn"] as TurnId | null,
     dueAt: raw["due_at"] as Instant,
     text: raw["text"] as string,
+    ...(raw["maker"] === null ? {} : { maker: parse<Maker>(raw["maker"]) }),
   };
 }
 
@@ -111,6 +114,8 @@ export function toRule(raw: Raw): Rule {
     subject: raw["subject"] as string,
     by: raw["by"] as string,
     at: raw["at"] as Instant,
+    scope: raw["scope"] as string,
+    ...(raw["held"] === 1 ? { held: true } : {}),
   };
 }
 
@@ -138,6 +143,20 @@ export function toPaired(raw: Raw): Paired {
     by: raw["by"] as string,
     at: raw["at"] as Instant,
   };
+}
+
+export function toDevice(raw: Raw): Device {
+  return {
+    id: raw["id"] as string,
+    digest: raw["digest"] as string,
+    name: raw["name"] as string,
+    createdAt: raw["created_at"] as Instant,
+    seenAt: raw["seen_at"] as Instant,
+  };
+}
+
+export function toLink(raw: Raw): AccessLink {
+  return { digest: raw["digest"] as string, expiresAt: raw["expires_at"] as Instant };
 }
 
 export function toMemory(raw: Raw): Memory {

@@ -152,4 +152,26 @@ END;
     version: 6,
     sql: "ALTER TABLE messages ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;",
   },
+  {
+    version: 7,
+    // Before, a rule held for everybody, whoever had said "always". Only those of the owner stay in effect.
+    sql: `
+ALTER TABLE timers ADD COLUMN maker TEXT;
+ALTER TABLE rules ADD COLUMN scope TEXT NOT NULL DEFAULT 'everywhere';
+ALTER TABLE rules ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+UPDATE rules SET held = 1 WHERE by NOT LIKE '% at web/%' AND by NOT LIKE '% at terminal/%'
+  AND (by NOT LIKE 'operator at %' OR by LIKE 'operator at api/%');
+DROP INDEX rules_subject;
+CREATE UNIQUE INDEX rules_scope ON rules(tool, subject, scope);
+`,
+  },
+  {
+    version: 8,
+    sql: `
+CREATE TABLE devices(
+  id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, created_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE access_links(digest TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+`,
+  },
 ];

@@ -49,7 +49,7 @@ const table = {
     "one",
   ],
   item: ["UPDATE items SET state = ?, boot = ?, version = ?, now = ? WHERE id = ? AND version = ?", "one"],
-  timer: ["INSERT INTO timers(id, session, turn, due_at, text) VALUES (?, ?, ?, ?, ?)", "one"],
+  timer: ["INSERT INTO timers(id, session, turn, due_at, text, maker) VALUES (?, ?, ?, ?, ?, ?)", "one"],
   dropTimer: ["DELETE FROM timers WHERE id = ?", "anything"],
   strikes: [
     "INSERT INTO strikes(key, strikes) VALUES (?, ?) ON CONFLICT DO UPDATE SET strikes = excluded.strikes",
@@ -63,7 +63,10 @@ const table = {
   stop: ["UPDATE boots SET stop = ? WHERE id = ?", "one"],
   ready: ["UPDATE boots SET ready_at = ? WHERE id = ?", "one"],
   story: ["UPDATE boots SET story = json_patch(story, ?) WHERE id = ?", "one"],
-  rule: ["INSERT INTO rules(id, tool, subject, by, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", "anything"],
+  rule: [
+    "INSERT INTO rules(id, tool, subject, by, at, scope, held) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    "anything",
+  ],
   dropRule: ["DELETE FROM rules WHERE id = ?", "one"],
   memory: ["INSERT INTO memories(id, scope, at, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", "anything"],
   dropMemory: ["DELETE FROM memories WHERE id = ? AND scope = ?", "anything"],
@@ -99,6 +102,11 @@ const table = {
     "anything",
   ],
   dropPaired: ["DELETE FROM paired WHERE platform = ? AND account = ? AND sender = ?", "one"],
+  device: ["INSERT INTO devices(id, digest, name, created_at, seen_at) VALUES (?, ?, ?, ?, ?)", "one"],
+  seen: ["UPDATE devices SET seen_at = ? WHERE id = ?", "anything"],
+  dropDevice: ["DELETE FROM devices WHERE id = ?", "one"],
+  link: ["INSERT INTO access_links(digest, expires_at) VALUES (?, ?)", "one"],
+  dropLink: ["DELETE FROM access_links WHERE digest = ?", "one"],
   fact: ["INSERT INTO facts(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", "anything"],
   dropFact: ["DELETE FROM facts WHERE name = ?", "anything"],
 } as const satisfies Readonly<Record<string, readonly [sql: string, expect: Expect]>>;
@@ -149,8 +157,8 @@ export function toRow(change: Change): Row {
     case "item":
       return itemRow(change.item);
     case "timer": {
-      const { id, session, turn, dueAt, text } = change.timer;
-      return [numbers.timer, id, session, turn, dueAt, text];
+      const { id, session, turn, dueAt, text, maker } = change.timer;
+      return [numbers.timer, id, session, turn, dueAt, text, orNull(maker)];
     }
     case "strikes":
       return [numbers.strikes, change.key, change.strikes];
@@ -170,6 +178,10 @@ export function toRow(change: Change): Row {
       return [numbers.story, JSON.stringify(change.story), change.boot];
     case "fact":
       return [numbers.fact, change.name, change.value];
+    case "device":
+    case "seen":
+    case "link":
+      return deviceRow(change);
     case "input":
     case "wording":
     case "pairing":
@@ -184,6 +196,20 @@ function sessionRow(session: Session): Row {
   const { id, key, address, owner, fence, createdAt, activeAt, endedAt, reset, model } = session;
   const times = [createdAt, activeAt, endedAt ?? 0];
   return [numbers.newSession, id, key, address.platform, owner, fence, ...times, JSON.stringify(address), reset, model];
+}
+
+/** Browsers that are signed in, and the links that let them in. */
+function deviceRow(change: Extract<Change, { put: "device" | "seen" | "link" }>): Row {
+  switch (change.put) {
+    case "device": {
+      const { id, digest, name, createdAt, seenAt } = change.device;
+      return [numbers.device, id, digest, name, createdAt, seenAt];
+    }
+    case "seen":
+      return [numbers.seen, change.at, change.device];
+    case "link":
+      return [numbers.link, change.link.digest, change.link.expiresAt];
+  }
 }
 
 /** Who is let in, and what people say anew. */
@@ -214,8 +240,8 @@ function agentRow(
 ): Row {
   switch (change.put) {
     case "rule": {
-      const { id, tool, subject, by, at } = change.rule;
-      return [numbers.rule, id, tool, subject, by, at];
+      const { id, tool, subject, by, at, scope, held } = change.rule;
+      return [numbers.rule, id, tool, subject, by, at, scope, held === true ? 1 : 0];
     }
     case "memory": {
       const { id, scope, at, text } = change.memory;
@@ -255,6 +281,10 @@ function dropRow(change: Extract<Change, { drop: unknown }>): Row {
       return [numbers.dropPairing, change.id];
     case "paired":
       return [numbers.dropPaired, change.platform, change.account, change.sender];
+    case "device":
+      return [numbers.dropDevice, change.id];
+    case "link":
+      return [numbers.dropLink, change.digest];
     case "fact":
       return [numbers.dropFact, change.name];
   }

@@ -18,24 +18,50 @@ export function agentTests(open: OpenStore): void {
   });
 }
 
-const rule = (id: string, subject: string): Change => ({
+const rule = (id: string, subject: string, scope = "everywhere", held = false): Change => ({
   put: "rule",
-  rule: { id, tool: "terminal", subject, by: "u1", at: at(1) },
+  rule: { id, tool: "terminal", subject, by: "u1", at: at(1), scope, ...(held ? { held } : {}) },
 });
 
 function ruleTests(open: OpenStore): void {
   test("a rule is found by tool and subject, kept once, and revoked", async (t) => {
     const { store, by } = await started(t, open);
     await write(store, [rule("r1", "make"), rule("r2", "make"), rule("r3", "make test")]);
-    assert.equal((await store.rule("terminal", "make"))?.id, "r1");
-    assert.equal(await store.rule("write_file", "make"), null);
+    assert.equal((await store.rule("terminal", "make", "web/a/b"))?.id, "r1");
+    assert.equal(await store.rule("write_file", "make", "web/a/b"), null);
     assert.deepEqual(
       (await store.rules()).map(({ id }) => id),
       ["r1", "r3"],
     );
     await write(store, [{ drop: "rule", id: "r1" }]);
-    assert.equal(await store.rule("terminal", "make"), null);
+    assert.equal(await store.rule("terminal", "make", "web/a/b"), null);
     assert.equal(await store.commit([{ drop: "rule", id: "r1" }], by), "conflict");
+  });
+
+  test("a rule of one conversation holds nowhere else, and one that is held holds nowhere", async (t) => {
+    const { store } = await started(t, open);
+    await write(store, [
+      rule("r1", "make", "web/a/b"),
+      rule("r2", "make", "web/a/c"),
+      rule("r3", "rm", undefined, true),
+    ]);
+    const found = async (subject: string, key: string) => (await store.rule("terminal", subject, key))?.id ?? null;
+    assert.deepEqual(
+      [await found("make", "web/a/b"), await found("make", "web/a/c"), await found("make", "web/a/d")],
+      ["r1", "r2", null],
+    );
+    assert.equal(await found("rm", "web/a/b"), null);
+    assert.deepEqual(
+      (await store.rules()).map(({ id, scope, held }) => [id, scope, held]),
+      [
+        ["r1", "web/a/b", undefined],
+        ["r2", "web/a/c", undefined],
+        ["r3", "everywhere", true],
+      ],
+    );
+    // What was held is asked again, and then allowed for one conversation.
+    await write(store, [rule("r4", "rm", "web/a/b")]);
+    assert.deepEqual([await found("rm", "web/a/b"), await found("rm", "web/a/c")], ["r4", null]);
   });
 }
 

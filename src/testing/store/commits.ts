@@ -39,7 +39,7 @@ const everyKind: readonly Change[] = [
   { put: "standing", session: sessionId("s1"), standing: "suspended" },
   { put: "rebound", turn: turnId("t1"), session: sessionId("s1") },
   { put: "words", turn: turnId("t1"), from: sessionId("s1"), session: sessionId("s1") },
-  { put: "rule", rule: { id: "u1", tool: "terminal", subject: "make", by: "u1", at: at(3) } },
+  { put: "rule", rule: { id: "u1", tool: "terminal", subject: "make", by: "u1", at: at(3), scope: "everywhere" } },
   { put: "memory", memory: { id: "m1", scope: "owner", text: "likes tea", at: at(3) } },
   { put: "summary", session: sessionId("s1"), upTo: 1, text: "in short", at: at(3) },
   { put: "model", session: sessionId("s1"), model: "openai/small" },
@@ -69,7 +69,7 @@ function wholeTests(open: OpenStore): void {
     assert.deepEqual([session?.standing, session?.resume], ["suspended", resume]);
     assert.equal(await store.fact("a fact"), "its value");
     assert.equal(session?.model, "openai/small");
-    assert.equal((await store.rule("terminal", "make"))?.id, "u1");
+    assert.equal((await store.rule("terminal", "make", "web/a/b"))?.id, "u1");
     assert.equal((await store.memories("owner", 5))[0]?.text, "likes tea");
     assert.deepEqual(await store.summaryOf(sessionId("s1")), { upTo: 1, text: "in short" });
     assert.equal((await store.spentOn("2026-11-15")).output, 7);
@@ -92,7 +92,7 @@ function wholeTests(open: OpenStore): void {
     assert.equal(await store.cursor("test", "home"), null);
     assert.deepEqual(await store.history(sessionId("s1"), 10), []);
     assert.equal((await store.lastBoots(1))[0]?.stop, null);
-    assert.equal(await store.rule("terminal", "make"), null);
+    assert.equal(await store.rule("terminal", "make", "web/a/b"), null);
     assert.deepEqual(await store.memories("owner", 5), []);
     assert.equal(await store.summaryOf(sessionId("s1")), null);
     assert.equal((await store.spentOn("2026-11-15")).steps, 0);

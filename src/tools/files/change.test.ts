@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type TestRoom, aRoom, makeRoom } from "../../../test/fakes/room.ts";
+import type { Misbehavior } from "../../../test/fakes/file-worker.ts";
+import { type TestRoom, aRoom, makeRoom, misbehaving } from "../../../test/fakes/room.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { aToolContext } from "../../testing/samples.ts";
-import { makeChanges } from "./change.ts";
+import { fileChanges } from "./change.ts";
 import { editFileTool } from "./edit.ts";
-import type { Room } from "./room.ts";
+import { type FileToolOptions } from "./vet.ts";
 import { writeFileTool } from "./write.ts";
 
 /** Applied twice, or to half of it, each of these would leave another content. */
@@ -21,22 +22,28 @@ const trials = {
 } as const;
 type Trial = keyof typeof trials;
 const names = Object.keys(trials) as readonly Trial[];
-const steps = ["note drafted", "note moved", "note kept", "folders made", "draft written", "moved", "kept"];
+const noteSteps = ["note drafted", "note moved", "note kept"];
+const workerSteps = ["folder made", "draft written", "moved", "synced"];
+
+/** Frames of the gateway: begin, call, next. Replies: planned, changed. */
+const messageDeaths: readonly Misbehavior[] = [
+  { dieAtFrame: 0 },
+  { dieAtFrame: 1 },
+  { dieAtFrame: 2 },
+  { dieAfterReply: 0 },
+  { dieAfterReply: 1 },
+];
 
 class Cut extends Error {}
 
-/** The tool of a trial; it dies after so many steps. */
-function toolOf(room: Room, trial: Trial, stepsLeft = Number.POSITIVE_INFINITY, die = cut): Tool {
-  const changes = makeChanges(room, async (all) => {
+/** The tool of a trial; the gateway dies after so many steps of its note. */
+function toolOf(room: FileToolOptions, trial: Trial, stepsLeft = Number.POSITIVE_INFINITY): Tool {
+  const changes = fileChanges(room, async (all) => {
     let n = 0;
-    if (stepsLeft === 0) die();
-    for await (const _ of all) if (++n >= stepsLeft) die();
+    if (stepsLeft === 0) throw new Cut();
+    for await (const _ of all) if (++n >= stepsLeft) throw new Cut();
   });
   return trial === "edit" ? editFileTool(room, changes) : writeFileTool(room, changes);
-}
-
-function cut(): never {
-  throw new Cut();
 }
 
 /** What the gateway does with a call that a death cut short. */
@@ -61,36 +68,52 @@ function draftsIn(room: TestRoom): readonly string[] {
 }
 
 describe("a change that is cut short is done once", () => {
-  test("its steps are these", async (t) => {
-    for (const trial of names) {
-      const room = aRoom(t);
-      begin(room, trial);
-      const seen: string[] = [];
-      const changes = makeChanges(room, async (all) => void seen.push(...(await Array.fromAsync(all))));
-      const tool = trial === "edit" ? editFileTool(room, changes) : writeFileTool(room, changes);
-      assertDone(room, trial, await tool.run(trials[trial].input, aToolContext()));
-      assert.deepEqual(seen, steps);
-    }
-  });
-
   for (const trial of names) {
-    for (let first = 0; first <= steps.length; first++) {
-      test(`${trial}, cut after ${steps[first - 1] ?? "nothing"}, and again anywhere`, async () => {
-        for (let second = 0; second <= steps.length; second++) {
+    for (let first = 0; first <= noteSteps.length; first++) {
+      test(`${trial}, the gateway cut after ${noteSteps[first - 1] ?? "nothing"}, and again anywhere`, async () => {
+        for (let second = 0; second <= noteSteps.length; second++) {
           const room = makeRoom();
           begin(room, trial);
           const { input } = trials[trial];
           await assert.rejects(async () => toolOf(room, trial, first).run(input, aToolContext()), Cut);
-          const again = await takenUp(toolOf(room, trial, second), input).catch((error: unknown) => error);
-          if (again instanceof Cut) assertDone(room, trial, await takenUp(toolOf(room, trial), input));
-          else assertDone(room, trial, again as ToolResult);
+          await assert.rejects(async () => takenUp(toolOf(room, trial, second), input), Cut);
+          assertDone(room, trial, await takenUp(toolOf(room, trial), input));
           room.remove();
         }
       });
     }
 
-    test(`${trial}, killed for real after each step`, { timeout: 300_000 }, async () => {
-      for (let step = 0; step <= steps.length; step++) {
+    for (const step of workerSteps) {
+      test(`${trial}, the worker killed after "${step}": repeated or found to be done`, async (t) => {
+        const room = aRoom(t, { workers: misbehaving({ dieAfterStep: step }) });
+        begin(room, trial);
+        assertDone(room, trial, await toolOf(room, trial).run(trials[trial].input, aToolContext()));
+      });
+
+      test(`${trial}, two workers killed after "${step}": told as it is`, async (t) => {
+        const how = { dieAfterStep: step };
+        const room = aRoom(t, { workers: misbehaving(how, how) });
+        begin(room, trial);
+        const { input, before, after } = trials[trial];
+        const result = await toolOf(room, trial).run(input, aToolContext());
+        if (result.type === "ok") return assertDone(room, trial, result);
+        assert.match(result.type === "failed" ? result.why : "", /The file worker ended: killed by SIGKILL/);
+        const now = room.has(input.path) ? room.read(input.path) : null;
+        assert.ok(now === before || now === after);
+        assertDone(room, trial, await takenUp(toolOf(room, trial), input));
+      });
+    }
+
+    for (const how of messageDeaths) {
+      test(`${trial}, the worker killed: ${JSON.stringify(how)}`, async (t) => {
+        const room = aRoom(t, { workers: misbehaving(how) });
+        begin(room, trial);
+        assertDone(room, trial, await toolOf(room, trial).run(trials[trial].input, aToolContext()));
+      });
+    }
+
+    test(`${trial}, the gateway killed for real after each step`, { timeout: 300_000 }, async () => {
+      for (const step of [...noteSteps, ...workerSteps]) {
         const room = makeRoom();
         begin(room, trial);
         assert.equal(await killedAfter(room, trial, step), "SIGKILL");
@@ -103,28 +126,41 @@ describe("a change that is cut short is done once", () => {
       const room = aRoom(t);
       begin(room, trial);
       const { input } = trials[trial];
-      await assert.rejects(
-        async () => toolOf(room, trial, steps.indexOf("draft written") + 1).run(input, aToolContext()),
-        Cut,
-      );
+      await assert.rejects(async () => toolOf(room, trial, noteSteps.length).run(input, aToolContext()), Cut);
       room.put(input.path, "theirs");
-      const result = await toolOf(room, trial).check?.(input, aToolContext());
-      assert.ok(result?.type === "unknown");
-      assert.match(result.why, /neither what it was nor what it was to become. Read it/);
+      for (const result of [
+        await toolOf(room, trial).check?.(input, aToolContext()),
+        await toolOf(room, trial).run(input, aToolContext()),
+      ]) {
+        if (result?.type === "failed") continue;
+        assert.ok(result?.type === "unknown");
+        assert.match(result.why, /was changed by something else since\. Read it/);
+      }
       assert.equal(room.read(input.path), "theirs");
       assert.deepEqual(draftsIn(room), []);
     });
   }
 
+  test("an attempt that ended after it was looked at is not made again", async (t) => {
+    const room = aRoom(t);
+    begin(room, "edit");
+    const { input, after } = trials.edit;
+    await assert.rejects(async () => toolOf(room, "edit", noteSteps.length).run(input, aToolContext()), Cut);
+    assert.equal(await toolOf(room, "edit").check?.(input, aToolContext()), null);
+    // A worker of the dead gateway finishes only now.
+    room.put("f", after);
+    assertDone(room, "edit", await toolOf(room, "edit").run(input, aToolContext()));
+  });
+
   test("changed by somebody else in the middle: nothing is written", async (t) => {
     const room = aRoom(t);
     begin(room, "edit");
-    const changes = makeChanges(room, async (all) => {
-      for await (const step of all) if (step === "draft written") room.put("f", "theirs");
+    const changes = fileChanges(room, async (all) => {
+      for await (const step of all) if (step === "note kept") room.put("f", "theirs");
     });
     const result = await editFileTool(room, changes).run(trials.edit.input, aToolContext());
     assert.ok(result.type === "failed");
-    assert.match(result.why, /changed by somebody else at the same moment; nothing was written/);
+    assert.match(result.why, /was changed at the same time; nothing was written/);
     assert.equal(room.read("f"), "theirs");
     assert.deepEqual(readdirSync(room.workspace), ["f"]);
   });
@@ -140,13 +176,10 @@ describe("a change that is cut short is done once", () => {
   test("two conversations edit one file: both edits are in it", async (t) => {
     const room = aRoom(t);
     room.put("f", "a b c d e f g h");
-    const changes = makeChanges(room);
+    const tool = editFileTool(room, fileChanges(room));
     const results = await Promise.all(
       [..."abcdefgh"].map((letter) =>
-        editFileTool(room, changes).run(
-          { path: "f", oldText: letter, newText: letter.toUpperCase() },
-          aToolContext(letter),
-        ),
+        tool.run({ path: "f", oldText: letter, newText: letter.toUpperCase() }, aToolContext(letter)),
       ),
     );
     assert.deepEqual(new Set(results.map(({ type }) => type)), new Set(["ok"]));
@@ -164,24 +197,34 @@ describe("a change that is cut short is done once", () => {
   });
 });
 
-/** The same in a process of its own, which kills itself; gives the signal that ended it. */
-async function killedAfter(room: TestRoom, trial: Trial, step: number): Promise<unknown> {
-  const { workspace, home, userHome, notes, untouchable, approvals } = room;
+/** The gateway's part in a process of its own, which is killed after this step; gives the signal that ended it. */
+async function killedAfter(room: TestRoom, trial: Trial, step: string): Promise<unknown> {
+  const { workspace, files, home, userHome, notes, approvals } = room;
   const of = (name: string): string => JSON.stringify(import.meta.resolve(name));
   const code = `
-    import { makeChanges } from ${of("./change.ts")};
+    import { spawn } from "node:child_process";
+    import { fileChanges } from ${of("./change.ts")};
     import { editFileTool } from ${of("./edit.ts")};
     import { writeFileTool } from ${of("./write.ts")};
-    const die = () => process.kill(process.pid, "SIGKILL");
-    const room = ${JSON.stringify({ workspace, home, userHome, notes, untouchable, approvals })};
-    const changes = makeChanges(room, async (all) => {
-      let n = 0;
-      if (${step} === 0) die();
-      for await (const _ of all) if (++n === ${step}) die();
+    import { openFileWorkers } from ${of("./workers.ts")};
+    import { openSandbox } from ${of("../../sandbox/index.ts")};
+    import { misbehaving } from ${of("../../../test/fakes/room.ts")};
+    const { workspace, files, home, ...room } = ${JSON.stringify({ workspace, files, home, userHome, notes, approvals })};
+    const workers = openFileWorkers({
+      sandbox: openSandbox({ choice: "off", isUnsafeAccepted: true, home, userHome: null, environment: {} }),
+      workspaceFor: async ({ person }) => ({ person, folder: workspace, files }),
+      closed: [home],
+      environment: { PATH: process.env.PATH },
+      ...misbehaving({ killAfterStep: ${JSON.stringify(step)} }),
     });
-    const tool = ${trial === "edit" ? "editFileTool" : "writeFileTool"}(room, changes);
-    const context = { key: ${JSON.stringify(aToolContext().key)}, signal: new AbortController().signal };
-    await tool.run(${JSON.stringify(trials[trial].input)}, context);`;
+    const options = { ...room, workers, closed: [home] };
+    const changes = fileChanges(options, async (all) => {
+      for await (const step of all) if (step === ${JSON.stringify(step)}) process.kill(process.pid, "SIGKILL");
+    });
+    const tool = ${trial === "edit" ? "editFileTool" : "writeFileTool"}(options, changes);
+    const context = ${JSON.stringify({ ...aToolContext(), signal: undefined, now: undefined, tell: undefined })};
+    const result = await tool.run(${JSON.stringify(trials[trial].input)}, { ...context, signal: new AbortController().signal });
+    console.error(result);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { aRoom, aVet } from "../../../test/fakes/room.ts";
 import { aToolContext } from "../../testing/samples.ts";
-import { makeChanges } from "./change.ts";
+import { fileChanges } from "./change.ts";
 import { editFileTool } from "./edit.ts";
 
 describe("edit_file", () => {
@@ -19,7 +19,7 @@ describe("edit_file", () => {
     test(output, async (t) => {
       const room = aRoom(t);
       room.put("f", before);
-      const tool = editFileTool(room, makeChanges(room));
+      const tool = editFileTool(room, fileChanges(room));
       assert.deepEqual(await tool.run({ path: "f", ...input }, aToolContext()), { type: "ok", output });
     });
   }
@@ -37,7 +37,7 @@ describe("edit_file", () => {
     test(`not ${name}`, async (t) => {
       const room = aRoom(t);
       if (content !== null) room.put("f", content);
-      const result = await editFileTool(room, makeChanges(room)).run({ path: "f", ...input }, aToolContext());
+      const result = await editFileTool(room, fileChanges(room)).run({ path: "f", ...input }, aToolContext());
       assert.ok(result.type === "failed", JSON.stringify(result));
       assert.match(result.why, why);
       assert.equal(room.has("f"), content !== null);
@@ -48,12 +48,12 @@ describe("edit_file", () => {
   test("outside of the workspace it is shown what would change", async (t) => {
     const room = aRoom(t);
     const input = { path: "/opt/f", oldText: "a", newText: "b" };
-    const verdict = await editFileTool(room, makeChanges(room)).vet?.(input, aVet());
+    const verdict = await editFileTool(room, fileChanges(room)).vet?.(input, aVet());
     assert.ok(verdict?.type === "approve");
-    assert.equal(verdict.what, "edit_file /opt/f\n- a\n+ b");
+    assert.equal(verdict.what, "Changes /opt/f\n- a\n+ b");
     assert.equal(verdict.subject, "any edit of /opt/f");
-    const all = await editFileTool(room, makeChanges(room)).vet?.({ ...input, replaceAll: true }, aVet());
+    const all = await editFileTool(room, fileChanges(room)).vet?.({ ...input, replaceAll: true }, aVet());
     assert.ok(all?.type === "approve");
-    assert.equal(all.what, "edit_file /opt/f\n(every occurrence)\n- a\n+ b");
+    assert.equal(all.what, "Changes /opt/f\n(every occurrence)\n- a\n+ b");
   });
 });

@@ -1,16 +1,18 @@
-// A note tells, before a file is changed, what it was and what it will be. So whoever comes after a death can say
-// whether the change happened, without having seen it. A note is on the disk before the file is touched.
+// A note tells, before a file is changed, what it was and what it will be, so that after a death it can be said whether the
+// change happened. A note is on the disk, in the gateway's own folder, before the file is touched.
 
 import type { Stats } from "node:fs";
 import { mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
-import { digest } from "./room.ts";
+import type { PathGrant } from "../../core/grant.ts";
+import { digest } from "../digest.ts";
 
 export type Note = {
-  /** The file itself, without a link on the way. */
   readonly path: string;
+  /** What the call was granted, so that the file can be looked at again. */
+  readonly granted?: readonly PathGrant[] | undefined;
   /** The digest of its content; null when there was no file. */
   readonly before: string | null;
   readonly after: string;
@@ -18,7 +20,13 @@ export type Note = {
   readonly says: string;
 };
 
-const noteSchema = v.object({ path: v.string(), before: v.nullable(v.string()), after: v.string(), says: v.string() });
+const noteSchema = v.object({
+  path: v.string(),
+  granted: v.optional(v.array(v.object({ path: v.string(), access: v.picklist(["read", "write"]) }))),
+  before: v.nullable(v.string()),
+  after: v.string(),
+  says: v.string(),
+});
 
 /** Long after every turn that could ask for it. */
 const keptMs = 7 * 24 * 3_600_000;
@@ -30,7 +38,7 @@ export function whatBecame(note: Note, now: string | null): "done" | "not done" 
   return now === note.before ? "not done" : "unclear";
 }
 
-export function noteFile(folder: string, key: string): string {
+function noteFile(folder: string, key: string): string {
   return join(folder, `${digest(key)}.json`);
 }
 
@@ -60,8 +68,8 @@ export async function readNote(folder: string, key: string): Promise<Note | null
 }
 
 /**
- * Removes notes that nobody can ask for any more, at most once in so many changes. Their age is counted from the newest: after
- * a month of standing still, the notes of what a death cut short are still the newest ones.
+ * Removes notes that no turn can ask for any more, at most once in so many changes. Their age is counted from the newest:
+ * after a month of standing still, the notes of what a death cut short are still the newest ones.
  */
 export function noteSweeper(folder: string): () => Promise<void> {
   let changes = 0;
@@ -85,7 +93,7 @@ function absent<T>(error: NodeJS.ErrnoException): T | null {
 }
 
 /** A new file with this content, on the disk when it resolves. What lies there from an earlier attempt is replaced. */
-export async function writeSynced(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+async function writeSynced(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   await rm(path, { force: true });
   await using handle = await open(path, "wx", mode);
   await handle.writeFile(bytes);
@@ -93,7 +101,7 @@ export async function writeSynced(path: string, bytes: Uint8Array, mode: number)
 }
 
 /** Makes a name in a folder last. Windows cannot open folders, and keeps names by itself. */
-export async function syncFolder(path: string): Promise<void> {
+async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   await using handle = await open(path, "r");
   await handle.sync();

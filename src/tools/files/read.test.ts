@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, linkSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type TestRoom, aRoom, aVet, asNobody } from "../../../test/fakes/room.ts";
+import { noGrant } from "../../core/grant.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import { aToolContext } from "../../testing/samples.ts";
 import { readFileTool } from "./read.ts";
-import type { Room } from "./room.ts";
 
-const read = (room: Room, input: unknown): Promise<ToolResult> => readFileTool(room).run(input, aToolContext());
+const read = (room: TestRoom, input: unknown): Promise<ToolResult> => readFileTool(room).run(input, aToolContext());
 
 describe("read_file", () => {
   const numbers = (from: number, to: number): string =>
@@ -51,7 +51,7 @@ describe("read_file", () => {
   const bad: readonly (readonly [name: string, make: (room: TestRoom) => string, why: RegExp])[] = [
     ["nothing there", () => "none", /none does not exist/],
     ["a folder", (room) => join(room.put("d/f", ""), ".."), /d is a folder; search_files/],
-    ["a device that never ends", () => "/dev/zero", /is a device/],
+    ["a device that never ends", (room) => (symlinkSync("/dev/zero", join(room.workspace, "z")), "z"), /is a device/],
     ["a pipe that nobody writes to", (room) => pipeIn(room), /pipe/],
     ["a path through a file", (room) => `${room.put("f", "")}/x`, /not a folder/],
     ["a circle of links", (room) => circleIn(room), /circle of links/],
@@ -121,63 +121,33 @@ describe("read_file", () => {
     assert.deepEqual(result, { type: "failed", why: "s is a device, a pipe or a socket, not a file." });
   });
 
-  test("the database is not opened, whatever name leads to it", async (t) => {
+  test("files of conversations are read where they are; the rest of the gateway's folder stays closed", async (t) => {
     const room = aRoom(t);
-    const file = room.put("db", "held");
-    linkSync(file, join(room.workspace, "hard"));
-    symlinkSync("db", join(room.workspace, "soft"));
-    for (const path of ["db", "hard", "soft"]) {
-      const result = await read({ ...room, untouchable: [file] }, { path });
+    writeFileSync(join(room.files, "blob"), "attached\n");
+    writeFileSync(join(room.home, "control.token"), "secret\n");
+    symlinkSync("../control.token", join(room.workspace, "link"));
+    assert.deepEqual(await read(room, { path: join(room.files, "blob") }), { type: "ok", output: "1\tattached" });
+    for (const path of ["../control.token", "link"]) {
+      const result = await read(room, { path });
       assert.ok(result.type === "failed");
-      assert.match(result.why, /belongs to the running gateway/);
+      assert.match(result.why, /belongs to the gateway itself/);
     }
-    assert.equal((await read({ ...room, untouchable: [join(room.workspace, "none")] }, { path: "db" })).type, "ok");
   });
-});
 
-describe("read_file is vetted by where the path really leads", () => {
-  const cases: readonly (readonly [path: string, verdict: string])[] = [
-    ["f", "run"],
-    ["none", "run"],
-    [".env", "approve"],
-    ["to-env", "approve"],
-    ["to-token", "refuse"],
-    ["to-home/config.yaml", "refuse"],
-    ["../config.yaml", "refuse"],
-    ["../files/ab/x", "run"],
-    ["~/.ssh/id_ed25519", "approve"],
-    ["/etc/shadow", "approve"],
-    ["/etc/hostname", "run"],
-  ];
-  for (const [path, type] of cases) {
-    test(`${path}: ${type}`, async (t) => {
-      const room = aRoom(t);
-      room.put("f", "");
-      symlinkSync(room.put(".env", ""), join(room.workspace, "to-env"));
-      symlinkSync("../control.token", join(room.workspace, "to-token"));
-      symlinkSync("..", join(room.workspace, "to-home"));
-      const verdict = await readFileTool(room).vet?.({ path }, aVet());
-      assert.equal(verdict?.type, type, JSON.stringify(verdict));
-      if (type === "refuse") assert.match(JSON.stringify(await read(room, { path })), /Refused/);
-    });
-  }
-
-  test("an approval is for one file and one input", async (t) => {
+  test("a link that leads out of the workspace is not followed without a sandbox", async (t) => {
     const room = aRoom(t);
-    room.put(".env", "");
-    const bound = async (input: unknown): Promise<string> => {
-      const verdict = await readFileTool(room).vet?.(input, aVet());
-      assert.ok(verdict?.type === "approve");
-      return verdict.bound;
-    };
-    assert.equal(await bound({ path: ".env" }), await bound({ path: ".env" }));
-    assert.notEqual(await bound({ path: ".env" }), await bound({ path: ".env", limit: 1 }));
-    const link = join(room.workspace, "link.env");
-    symlinkSync(".env", link);
-    const first = await bound({ path: "link.env" });
-    rmSync(link);
-    symlinkSync("/etc/shadow", link);
-    assert.notEqual(await bound({ path: "link.env" }), first, "the link leads elsewhere now");
+    mkdirSync(room.userHome);
+    writeFileSync(join(room.userHome, "key"), "private\n");
+    symlinkSync(join(room.userHome, "key"), join(room.workspace, "link"));
+    symlinkSync(room.userHome, join(room.workspace, "folder"));
+    for (const path of ["link", "folder/key", join(room.userHome, "key")]) {
+      const result = await read(room, { path });
+      assert.ok(result.type === "failed");
+      assert.match(result.why, /leads to .*\/key, which is outside of the workspace\. Ask for .*\/key itself/);
+    }
+    const grant = { ...noGrant, paths: [{ path: join(room.userHome, "key"), access: "read" }] } as const;
+    const granted = (path: string) => readFileTool(room).run({ path }, aToolContext("k", { grant }));
+    assert.deepEqual(await granted(join(room.userHome, "key")), { type: "ok", output: "1\tprivate" });
   });
 });
 

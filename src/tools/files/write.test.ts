@@ -3,19 +3,14 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type TestRoom, aRoom, aVet, asNobody } from "../../../test/fakes/room.ts";
+import { type TestRoom, aRoom, asNobody } from "../../../test/fakes/room.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import { aToolContext } from "../../testing/samples.ts";
-import { makeChanges } from "./change.ts";
-import type { Room } from "./room.ts";
+import { fileChanges } from "./change.ts";
 import { writeFileTool } from "./write.ts";
 
-function write(room: Room, path: string, content = "new\n"): Promise<ToolResult> {
-  return writeFileTool(room, makeChanges(room)).run({ path, content }, aToolContext(path));
-}
-
-async function vetted(room: Room, path: string, more = {}): Promise<string | undefined> {
-  return (await writeFileTool(room, makeChanges(room)).vet?.({ path, content: "x" }, aVet(more)))?.type;
+function write(room: TestRoom, path: string, content = "new\n"): Promise<ToolResult> {
+  return writeFileTool(room, fileChanges(room)).run({ path, content }, aToolContext(path));
 }
 
 describe("write_file", () => {
@@ -55,14 +50,18 @@ describe("write_file", () => {
     ["a folder", (room) => (room.put("d/f", ""), "d"), /d is a folder/],
     ["below a file", (room) => (room.put("f", ""), "f/x"), /not a folder/],
     ["a pipe", (room) => (execFileSync("mkfifo", [join(room.workspace, "p")]), "p"), /pipe/],
-    ["the gateway's own folder", () => "../config.yaml", /Refused: it would change config\.yaml/],
+    ["the gateway's own folder", () => "../config.yaml", /belongs to the gateway itself/],
     [
       "the gateway's own folder through a link",
       (room) => (symlinkSync("../.env", join(room.workspace, "e")), "e"),
-      /Refused/,
+      /belongs to the gateway itself/,
     ],
-    ["a device", () => "/dev/sda", /Refused/],
-    ["who may use this machine", () => "/etc/passwd", /Refused/],
+    ["a file outside of the workspace", () => "/etc/passwd", /which is outside of the workspace/],
+    [
+      "a file outside through a link",
+      (room) => (symlinkSync("/etc/passwd", join(room.workspace, "e")), "e"),
+      /leads to \/etc\/passwd, which is outside/,
+    ],
   ];
   for (const [name, make, why] of bad) {
     test(`not over ${name}`, { timeout: 60_000 }, async (t) => {
@@ -120,48 +119,5 @@ describe("write_file", () => {
       [old, recent, newest].map((name) => left.includes(name)),
       [false, true, true],
     );
-  });
-});
-
-describe("write_file is vetted by where the path really leads", () => {
-  const cases: readonly (readonly [path: string, verdict: string])[] = [
-    ["f", "run"],
-    ["new/f", "run"],
-    ["to-user/f", "approve"],
-    ["to-nowhere", "approve"],
-    ["../../user/f", "approve"],
-    ["/opt/f", "approve"],
-    [".git/hooks/pre-commit", "approve"],
-    ["../state", "refuse"],
-    ["/etc/passwd", "refuse"],
-  ];
-  for (const [path, type] of cases) {
-    test(`${path}: ${type}`, async (t) => {
-      const room = aRoom(t);
-      mkdirSync(room.userHome ?? "");
-      symlinkSync(room.userHome ?? "", join(room.workspace, "to-user"));
-      symlinkSync(join(room.userHome ?? "", "none"), join(room.workspace, "to-nowhere"));
-      assert.equal(await vetted(room, path), type);
-    });
-  }
-
-  test("by policy", async (t) => {
-    const room = aRoom(t);
-    assert.equal(await vetted({ ...room, approvals: "always" }, "f"), "approve");
-    assert.equal(await vetted({ ...room, approvals: "never" }, "f"), "run");
-    assert.equal(await vetted({ ...room, approvals: "never" }, "/opt/f"), "approve");
-  });
-
-  test("all of what would be written is shown and bound, and always is for any content of that file", async (t) => {
-    const room = aRoom(t);
-    const of = async (content: string): Promise<{ what: string; bound: string; subject: string | null }> => {
-      const verdict = await writeFileTool(room, makeChanges(room)).vet?.({ path: "/opt/f", content }, aVet());
-      assert.ok(verdict?.type === "approve");
-      return verdict;
-    };
-    const [one, other] = [await of("x".repeat(2_000)), await of(`${"x".repeat(1_999)}y`)];
-    assert.match(one.what, /^write_file \/opt\/f\nx{2000}$/);
-    assert.notEqual(one.bound, other.bound);
-    assert.deepEqual([one.subject, other.subject], Array(2).fill("writing any content to /opt/f"));
   });
 });

@@ -6,7 +6,7 @@ import { type Grant, isEmptyGrant } from "../../core/grant.ts";
 import type { Party } from "../../core/requester.ts";
 import { terminalRules } from "../../core/terminal-rules.ts";
 import type { SandboxState } from "../../ports/sandbox.ts";
-import { digestOf } from "./digest.ts";
+import { digest } from "../digest.ts";
 import { explain, listed } from "./explain.ts";
 import { isReadOnly } from "./read-only.ts";
 import type { Policy } from "./verdict.ts";
@@ -109,7 +109,7 @@ function ask(request: CommandRequest, grant: Grant, sandbox: "on" | "off", subje
     effects: effects.length === 0 ? ["Runs in the sandbox, with nothing beyond it."] : effects,
     what: `${command}\n(${where})${seen}`,
     grant,
-    bound: digestOf({ command, cwd, background, grant, sandbox, scripts: bound }),
+    bound: digest([command, cwd, background, grant, sandbox, bound]),
     subject,
   };
 }

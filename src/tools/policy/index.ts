@@ -7,10 +7,9 @@ export {
   judgeCommand,
   needWhy,
 } from "./command.ts";
-export { digestOf } from "./digest.ts";
 export { judgeForeign } from "./foreign.ts";
 export { type Needs, type PathNeed, needsOf } from "./needs.ts";
-export { type PathPlaces, type PathWish, decidePath, isInside } from "./paths.ts";
+export { decidePath, isInside } from "./paths.ts";
 export { isReadOnly } from "./read-only.ts";
 export { remoteNeeds } from "./remotes.ts";
 export { type SimpleCommand, readCommands } from "./shell.ts";

@@ -14,7 +14,7 @@ export type PathWish = {
   readonly isExplicit: boolean;
 };
 
-export type PathPlaces = {
+export type GrantPlaces = {
   readonly workspace: string;
   /** The gateway's own folder. */
   readonly home: string;
@@ -29,7 +29,7 @@ export type PathDecision =
 /** Processes, devices and sockets: whoever reaches those has more than files. */
 const special = /^\/(?:proc|sys|dev|run|var\/run)(?:\/|$)/;
 
-export function decidePath(wish: PathWish, places: PathPlaces): PathDecision {
+export function decidePath(wish: PathWish, places: GrantPlaces): PathDecision {
   const { real, access, kind, isExplicit } = wish;
   if (isInside(real, places.workspace)) return { type: "needless" };
   if (kind === "missing" && access === "read")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, truncateSync } from "node:fs";
+import { chmodSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type TestRoom, aRoom, aVet, asNobody } from "../../../test/fakes/room.ts";
@@ -133,10 +133,10 @@ describe("send_file", () => {
   const bad: readonly (readonly [name: string, make: (room: TestRoom) => string, why: RegExp])[] = [
     ["nothing there", () => "none", /does not exist/],
     ["a folder", (room) => (room.put("d/f", ""), "d"), /is a folder/],
-    ["a device", () => "/dev/zero", /is a device/],
+    ["a device", (room) => (symlinkSync("/dev/zero", join(room.workspace, "z")), "z"), /is a device/],
     ["a pipe", (room) => (execFileSync("mkfifo", [join(room.workspace, "p")]), "p"), /pipe/],
     ["too much", (room) => (truncateSync(room.put("l", ""), 50_000_001), "l"), /50 MB; at most 50 MB can be sent/],
-    ["the gateway's own", () => "../control.token", /Refused/],
+    ["the gateway's own", (room) => (writeFileSync(join(room.home, "t"), ""), "../t"), /belongs to the gateway itself/],
   ];
   for (const [name, make, why] of bad) {
     test(`not ${name}`, { timeout: 60_000 }, async (t) => {
@@ -147,14 +147,13 @@ describe("send_file", () => {
     });
   }
 
-  test("not what may not be read, and secrets only when allowed", async (t) => {
+  test("not what may not be read", async (t) => {
     const room = aRoom(t);
     chmodSync(room.put("f", "x"), 0o000);
+    chmodSync(room.files, 0o777);
     assert.match(
       JSON.stringify(await asNobody(() => tool(room).run({ path: "f" }, aToolContext()))),
       /may not be used/,
     );
-    assert.equal((await tool(room).vet?.({ path: ".env" }, aVet()))?.type, "approve");
-    assert.equal((await tool(room).vet?.({ path: "f" }, aVet()))?.type, "run");
   });
 });

@@ -28,7 +28,7 @@ function jobsOf(...list: readonly (Partial<Job> & { readonly id: string; readonl
     endAll: never,
     drop: never,
     tidy: never,
-    list: async (place) => all.filter((job) => job.place === place),
+    list: async (fits) => all.filter(fits),
     state: async (id) => states.get(id) ?? { type: "unknown", why: "gone" },
     async kill(id) {
       killed.push(id);

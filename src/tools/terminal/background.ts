@@ -16,7 +16,7 @@ export function background(
   const isRunning = async ({ id }: Job): Promise<boolean> => (await jobs.state(id)).type === "running";
 
   async function runningAt(address: Address): Promise<readonly Job[]> {
-    const all = (await jobs.list(formatAddress(address))).filter((job) => job.background);
+    const all = await jobs.list((job) => job.background && job.place === formatAddress(address));
     const runs = await Promise.all(all.map(isRunning));
     return all.filter((_job, at) => runs[at]);
   }

@@ -9,7 +9,7 @@ export type TerminalOptions = CommandSettings & {
   readonly sandbox: Sandbox;
   /** Where commands start, and what they may change in a sandbox. */
   readonly workspace: string;
-  /** Files that commands in the sandbox may read beside it. */
+  /** Files of this person's conversations, which may be read. */
   readonly files?: string;
   /** The gateway's own folder, which no command needs to see. */
   readonly home: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { formatAddress } from "../../core/message.ts";
 import type { Jobs, JobState } from "../../ports/jobs.ts";
-import { aToolContext, sessionId } from "../../testing/samples.ts";
+import { aToolContext, anOwner, sessionId } from "../../testing/samples.ts";
 import type { Policy } from "../policy/index.ts";
 import { processTool } from "./process.ts";
 
@@ -17,7 +17,7 @@ function quietJob(startedAt: number) {
     start: never,
     get: async (id) => (id === job.id ? job : null),
     find: never,
-    list: async (asked) => (asked === place ? [job] : []),
+    list: async (fits) => [job].filter(fits),
     state: async () => state,
     read: async () => ({ from: 0, bytes: new Uint8Array(), total: 0 }),
     wait: (_id, signal) =>
@@ -107,7 +107,7 @@ test("only an end is asked for, and only where every change is", async () => {
   });
 });
 
-test("a conversation that begins anew sees what it left running, and no other one does", async () => {
+test("a job of an older version is seen by its conversation alone, also when that begins anew", async () => {
   const { jobs } = quietJob(0);
   const tool = processTool({ jobs, approvals: "never" });
   const { address } = aToolContext();
@@ -116,6 +116,21 @@ test("a conversation that begins anew sees what it left running, and no other on
   assert.match(await said({ action: "list" }, anew), /j1 .* make/);
   assert.match(await said({ action: "read", id: "j1" }, anew), /still running/);
   const elsewhere = { address: { ...address, chat: "other" } };
-  assert.match(await said({ action: "list" }, elsewhere), /No command of this conversation/);
+  assert.match(await said({ action: "list" }, elsewhere), /No command runs/);
   assert.match(await said({ action: "read", id: "j1" }, elsewhere), /There is no process j1/);
+});
+
+test("a job is seen by its person in every conversation, and by no other person", async () => {
+  const { jobs: of } = quietJob(0);
+  const owned = { ...(await of.get("j1"))!, person: anOwner.person };
+  const jobs: Jobs = { ...of, get: async () => owned, list: async (fits) => [owned].filter(fits) };
+  const tool = processTool({ jobs, approvals: "never" });
+  const { address } = aToolContext();
+  const elsewhere = { ...address, chat: "other" };
+  const theirs = { address, requester: { party: "person" as const, person: "telegram/bot/7" } };
+  const said = async (input: object, more: object) => JSON.stringify(await tool.run(input, aToolContext("k", more)));
+  assert.match(await said({ action: "list" }, { requester: anOwner, address: elsewhere }), /j1 .* make/);
+  assert.match(await said({ action: "list" }, theirs), /No command runs/);
+  for (const action of ["read", "wait", "kill"])
+    assert.match(await said({ action, id: "j1" }, theirs), /There is no process j1/, action);
 });

@@ -1,15 +1,16 @@
-// The tool `process`: looks after commands of this conversation that go on in the background, and at the output of those
+// The tool `process`: looks after commands of the same person that go on in the background, and at the output of those
 // that have ended. Ending one twice is the same as once, so every action may be done again under the same key.
 
 import * as v from "valibot";
 import type { ToolResult } from "../../core/journal.ts";
-import { type Address, formatAddress } from "../../core/message.ts";
+import { formatAddress } from "../../core/message.ts";
 import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
-import type { Tool, ToolContext } from "../../ports/tool.ts";
+import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
+import { digest } from "../digest.ts";
 import { maybe, whole } from "../input.ts";
 import { cleaned, decoded, isBinary, unfinished } from "./clean.ts";
-import { digestOf, plain, verdictOf } from "../policy/index.ts";
+import { plain, verdictOf } from "../policy/index.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import { endWithin } from "./terminal.ts";
 import { endWords, noted, resultWords, seconds, statusWords } from "./words.ts";
@@ -41,18 +42,16 @@ const titleMax = 120;
 export type ProcessOptions = Pick<TerminalOptions, "jobs" | "approvals"> & { readonly now?: () => number };
 
 export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions): Tool {
-  async function jobOf({ id }: Input, address: Address): Promise<Job | null> {
+  async function jobOf({ id }: Input, context: Asker): Promise<Job | null> {
     const job = id === undefined ? null : await jobs.get(id.trim());
-    return job?.place === formatAddress(address) ? job : null;
+    return job !== null && isTheirs(job, context) ? job : null;
   }
 
   async function run(input: Input, context: ToolContext): Promise<ToolResult> {
-    if (input.action === "list") return ok(await listed(jobs, formatAddress(context.address), now()));
-    const job = await jobOf(input, context.address);
+    if (input.action === "list") return ok(await listed(jobs, context, now()));
+    const job = await jobOf(input, context);
     if (job === null)
-      return failed(
-        `There is no process ${input.id ?? "without an id"} in this conversation; "list" shows those there are.`,
-      );
+      return failed(`There is no process ${input.id ?? "without an id"} of yours; "list" shows those there are.`);
     switch (input.action) {
       case "read":
         return ok(await readFrom(jobs, job, input.from ?? -readMax, now()));
@@ -66,13 +65,14 @@ export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions)
   }
   return define({
     name: "process",
-    description: "Lists, reads, waits for or kills commands that terminal started in this conversation.",
+    description: "Lists, reads, waits for or kills commands that terminal started.",
     effect: "keyed",
     face,
     schema,
     timeoutMs: (terminalLimits.wait + terminalLimits.grace) * 1_000,
-    async vet(input, { address, outside }) {
-      const job = input.action === "kill" ? await jobOf(input, address) : null;
+    async vet(input, context) {
+      const { outside } = context;
+      const job = input.action === "kill" ? await jobOf(input, context) : null;
       return verdictOf({
         policy: approvals,
         judgment: plain,
@@ -81,17 +81,24 @@ export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions)
         what: `End the command ${job?.id} that runs: ${job?.title}`,
         // No other command will ever have this id.
         subject: null,
-        bound: digestOf({ input }),
+        bound: digest(["process", input]),
       });
     },
     run,
   });
 }
 
-/** Those in the background, and whatever runs. */
-async function listed(jobs: Jobs, place: string, now: number): Promise<string> {
+type Asker = Pick<VetContext, "requester" | "address">;
+
+/** Jobs of older versions name no person; their conversation is the same people. */
+function isTheirs({ person, place }: Job, { requester, address }: Asker): boolean {
+  return person === undefined ? place === formatAddress(address) : person === requester.person;
+}
+
+/** Those in the background, and everything that runs. */
+async function listed(jobs: Jobs, asker: Asker, now: number): Promise<string> {
   const all = await Promise.all(
-    (await jobs.list(place)).map(async (job) => ({ job, state: await jobs.state(job.id) })),
+    (await jobs.list((job) => isTheirs(job, asker))).map(async (job) => ({ job, state: await jobs.state(job.id) })),
   );
   const lines = all
     .filter(({ job, state }) => job.background || state.type === "running")
@@ -101,7 +108,7 @@ async function listed(jobs: Jobs, place: string, now: number): Promise<string> {
       const shown = title.length > titleMax ? `${title.slice(0, titleMax)}…` : title;
       return `${job.id}  ${stateWords(state, job, now)}  ${shown}`;
     });
-  return lines.length === 0 ? "No command of this conversation runs in the background." : lines.join("\n");
+  return lines.length === 0 ? "No command runs in the background." : lines.join("\n");
 }
 
 function stateWords(state: JobState, job: Job, now: number): string {

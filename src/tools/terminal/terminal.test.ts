@@ -22,6 +22,7 @@ function open() {
   const environment = { PATH: process.env["PATH"] };
   const places = { workspace, home, userHome: null };
   const sandbox: Sandbox = {
+    runtime: { node: "/node", folder: "/package" },
     state: async () => ({ type: "off", why: "It is a test.", isAccepted: true }),
     wrap: async () => assert.fail("there is no sandbox"),
   };

@@ -92,6 +92,7 @@ export function terminalTool(options: TerminalOptions): Tool {
       ...started,
       key: context.key,
       place: formatAddress(context.address),
+      person: context.requester.person,
       title: input.command,
       limitMs: limitOf(input, options) * 1_000,
       background: input.background === true,
@@ -120,7 +121,7 @@ export function terminalTool(options: TerminalOptions): Tool {
         grant,
         // Nothing that an earlier command left in the HOME may use what this call is given.
         home: grant.credentials.length + grant.paths.length > 0 ? "empty" : "person",
-        ...(files === undefined ? {} : { programs: [files] }),
+        ...(files === undefined ? {} : { files }),
         env: sandboxEnvironment(environment),
       });
       return { ...walled, cwd: workspace, sandbox: grant.hosts.length > 0 ? "network" : "closed" };

@@ -2,6 +2,7 @@
 // that come voice messages that nobody has written down yet, each in a step of its own, and the ends: a circle, a full
 // window, the last of the steps a turn may have.
 
+import { requesterOf } from "../../../core/requester.ts";
 import { unheardIn } from "../../../core/running/spoken.ts";
 import type { AgentJob, Step } from "../../../ports/agent.ts";
 import { compact, planFor } from "../compact/compact.ts";
@@ -24,10 +25,26 @@ export type Stepper = (job: AgentJob, signal: AbortSignal) => Promise<Step>;
 const closingWords =
   "(This was the last step of this turn: no more tools can be used. Answer now with what you have, and say what is left to do.)";
 
+/** People whose kept results are known; after that many all are looked for again. */
+const keepersMax = 200;
+
 export function stepper(options: ModelOptions): Stepper {
   const caller = { options, keys: restingKeys(), toolless: new Map<string, number>() };
-  const keep = keeper(options.blobs);
-  return (job, signal) => step(caller, keep, job, signal);
+  const keepers = new Map<string, Keep>();
+  /** What is kept for one person is kept for no other. */
+  const keepFor = (person: string, blobs: ModelOptions["blobs"]): Keep => {
+    const keep = keepers.get(person) ?? keeper(blobs);
+    if (keepers.size >= keepersMax) keepers.clear();
+    keepers.set(person, keep);
+    return keep;
+  };
+  return async (job, signal) => {
+    const workspace = await options.workspaceFor?.(requesterOf(job.input, job.journal));
+    if (workspace === undefined) return step(caller, keepFor("", options.blobs), job, signal);
+    const { person, folder, blobs } = workspace;
+    const own = { ...options, blobs, facts: { ...options.facts, workspace: folder } };
+    return step({ ...caller, options: own }, keepFor(person, blobs), job, signal);
+  };
 }
 
 async function step(

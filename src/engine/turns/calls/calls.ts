@@ -97,7 +97,7 @@ export function calls(work: Work): Calls {
     const first = next.type === "call" && next.calls[0]?.mode === "first" ? next.calls[0].call : null;
     // A result does not wait for a judgement: what has happened is stored at once.
     const following = first === null || hasVet(first.tool) ? [] : intent(first);
-    const wished = done.flatMap(({ call, result }) => wishesOf(parts, running, result, keyOf(call)));
+    const wished = done.flatMap(({ call, result }) => wishesOf(parts, running, journal, result, keyOf(call)));
     const outside = outsideBy(ended);
     await book.record([...ended, ...following], [...wished, ...outside]);
     if (outside.length > 0) running.session = { ...running.session, outside: true };
@@ -124,7 +124,7 @@ export function calls(work: Work): Calls {
     const made = await Promise.all(
       taken.map(async ({ call, mode, grant = granted(call) }): Promise<Done[]> => {
         const tell = (text: string) => shown.tell(call, text);
-        const result = await runCall(parts, running, call, mode, keyOf(call), tell, grant);
+        const result = await runCall(parts, running, journal, { call, mode, key: keyOf(call), grant }, tell);
         shown.ended(call, typeof result === "string" ? null : result);
         if (result === "not-done") {
           inHand.delete(call.call);
@@ -196,7 +196,8 @@ export function calls(work: Work): Calls {
     if (verdict.type !== "run" && !isAsShown(verdict, asked)) return hold(call, verdict, true);
     const { subject, question: id } = asked;
     const by = answer.by ?? "somebody";
-    const rule = { id, tool: call.tool, subject: subject ?? "", by, at: parts.world.now() };
+    const scope = running.session.key;
+    const rule = { id, tool: call.tool, subject: subject ?? "", by, at: parts.world.now(), scope };
     return begin(
       [{ call, mode: "first", ...grantOf(verdict) }],
       always && subject !== null ? [{ put: "rule", rule }] : [],
@@ -251,7 +252,7 @@ export function calls(work: Work): Calls {
       });
       const untold = open.filter(({ call }) => (inHand.get(call.call) ?? null) === null);
       const entries = done.map(({ call, result }): Entry => ({ type: "tool-ended", call: call.call, result }));
-      const wished = done.flatMap(({ call, result }) => wishesOf(parts, running, result, keyOf(call)));
+      const wished = done.flatMap(({ call, result }) => wishesOf(parts, running, journal, result, keyOf(call)));
       return {
         entries,
         changes: [...wished, ...outsideBy(entries)],

@@ -39,7 +39,7 @@ export function dropCalls(
   const tell = async (call: ToolCall): Promise<void> => {
     try {
       const key = callKey(turn.id, journal, call);
-      const context = contextOf(parts, { turn, session }, key, parts.closing, () => undefined);
+      const context = contextOf(parts, { turn, session }, journal, key, parts.closing, () => undefined);
       await toolNamed(parts.agent, call.tool)?.drop?.(call.input, context);
     } catch (error) {
       const what = { turn: turn.id, tool: call.tool, why: sentenceOf(error) };

@@ -20,20 +20,26 @@ import type { Running } from "../run.ts";
  */
 export type Outcome = ToolResult | "aborted" | "not-done";
 
+/** A call as it is made: how it is taken up, under which key, and with what it is given. */
+export type MadeCall = {
+  readonly call: ToolCall;
+  readonly mode: CallMode;
+  readonly key: string;
+  readonly grant: Grant;
+};
+
 export async function runCall(
   parts: Parts,
   running: Running,
-  call: ToolCall,
-  mode: CallMode,
-  key: string,
+  journal: readonly Entry[],
+  { call, mode, key, grant }: MadeCall,
   tell: (progress: string) => void,
-  grant: Grant,
 ): Promise<Outcome> {
   const tool = toolNamed(parts.agent, call.tool);
   if (tool === null) return { type: "failed", why: `there is no tool named ${call.tool}` };
   const stop = running.abort.signal;
   const own = childOf(stop);
-  const context = contextOf(parts, running, key, own.signal, tell, grant);
+  const context = contextOf(parts, running, journal, key, own.signal, tell, grant);
   const limit = async (): Promise<ToolResult | "aborted"> => {
     const ms = tool.timeoutMs ?? limits.toolMs;
     await parts.world.sleep(later(parts.world.now(), ms), own.signal);
@@ -57,6 +63,7 @@ export function callKey(turn: TurnId, journal: readonly Entry[], call: ToolCall)
 export function contextOf(
   parts: Parts,
   { turn, session }: Pick<Running, "turn" | "session">,
+  journal: readonly Entry[],
   key: string,
   signal: AbortSignal,
   tell: (progress: string) => void,
@@ -66,7 +73,7 @@ export function contextOf(
     session: session.id,
     turn: turn.id,
     address: session.address,
-    requester: requesterOf(turn.input),
+    requester: requesterOf(turn.input, journal),
     grant,
     key,
     fence: session.fence,

@@ -41,7 +41,7 @@ export async function vetByRules(
 ): Promise<Verdict | "aborted"> {
   const verdict = await vet(parts, running, call, journal);
   if (verdict === "aborted" || verdict.type !== "approve" || verdict.subject === null) return verdict;
-  const rule = await parts.store.rule(call.tool, verdict.subject);
+  const rule = await parts.store.rule(call.tool, verdict.subject, running.session.key);
   return rule === null ? verdict : allowedRun(verdict);
 }
 
@@ -62,7 +62,7 @@ async function judged(
   const context = {
     session: session.id,
     address: session.address,
-    requester: requesterOf(turn.input),
+    requester: requesterOf(turn.input, journal),
     outside,
     now: () => parts.world.now(),
   };

@@ -2,25 +2,44 @@
 
 import type { Change } from "../../../core/change.ts";
 import { unreachable } from "../../../core/ids.ts";
-import type { ToolResult, Wish } from "../../../core/journal.ts";
+import type { Entry, ToolResult, Wish } from "../../../core/journal.ts";
 import { memoryScope } from "../../../core/memory.ts";
+import type { Inbound } from "../../../core/message.ts";
 import { hintsFor } from "../../../core/notice.ts";
+import { type Maker, requesterOf } from "../../../core/requester.ts";
 import { writeReply } from "../../outbox/replies.ts";
 import { type Parts, platformOf } from "../../parts.ts";
 import type { Running } from "../run.ts";
 
 /** `key` is the same for every attempt of the call. */
-export function wishesOf(parts: Parts, running: Running, result: ToolResult, key: string): readonly Change[] {
+export function wishesOf(
+  parts: Parts,
+  running: Running,
+  journal: readonly Entry[],
+  result: ToolResult,
+  key: string,
+): readonly Change[] {
   const wishes = result.type === "ok" ? (result.wishes ?? []) : [];
-  return wishes.flatMap((wish, i) => changesOf(parts, running, wish, `${key}.${i}`));
+  const maker = makerOf(running.turn.input, journal);
+  return wishes.flatMap((wish, i) => changesOf(parts, running, wish, maker, `${key}.${i}`));
 }
 
-function changesOf(parts: Parts, running: Running, wish: Wish, id: string): readonly Change[] {
+/** A reminder that makes a reminder does it for whoever made the first. */
+function makerOf(input: Inbound, journal: readonly Entry[]): Maker {
+  const { sender = input.sender } = input.maker ?? {};
+  return {
+    party: requesterOf(input, journal).party,
+    sender,
+    ...(input.group === undefined ? {} : { group: input.group }),
+  };
+}
+
+function changesOf(parts: Parts, running: Running, wish: Wish, maker: Maker, id: string): readonly Change[] {
   const { session, turn } = running;
   const at = parts.world.now();
   switch (wish.type) {
     case "wake":
-      return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: wish.at, text: wish.text } }];
+      return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: wish.at, text: wish.text, maker } }];
     case "remember":
       return [{ put: "memory", memory: { id, scope: memoryScope(session.address), text: wish.text, at } }];
     case "forget":

@@ -1,0 +1,79 @@
+// An approval that its requester may not give goes to the approvers: the same question in their conversations, written in
+// the commit that asks it. The requester reads who was asked and can only withdraw it.
+
+import { askedNamesText } from "../../core/access/answering.ts";
+import { answerLine } from "../../core/asked/asking.ts";
+import { visibleLine } from "../../core/asked/visible.ts";
+import type { Change } from "../../core/change.ts";
+import type { Asked, CallAsked, RoutedQuestion } from "../../core/journal.ts";
+import { type Inbound, formatAddress } from "../../core/message.ts";
+import { hintsFor } from "../../core/notice.ts";
+import { approverRoutes } from "../access/approvers.ts";
+import { standingHere } from "../access/gate.ts";
+import { writeReply } from "../outbox/replies.ts";
+import { type Parts, platformOf } from "../parts.ts";
+import type { Work } from "./work.ts";
+
+export type Routing = {
+  readonly routed: readonly RoutedQuestion[];
+  /** What the requester reads, and may choose from. */
+  readonly text: string;
+  readonly choices: readonly string[];
+  readonly changes: readonly Change[];
+  /** To be called when the commit stands. */
+  readonly send: () => void;
+};
+
+/** The id of the outbox items of one copy begins with this. */
+export function copyId(question: string, n: number): string {
+  return `${question}.to${n}`;
+}
+
+/** Null where the requester decides, or nothing is decided. */
+export async function routeApproval(work: Work, asked: Asked | CallAsked): Promise<Routing | null> {
+  const { parts, outlet, running } = work;
+  const { input } = running.turn;
+  if (asked.kind !== "approval" || (await standingHere(parts, actingSender(input))).approves) return null;
+  const routes = await approverRoutes(parts, running.session.address);
+  const { question: id, choices } = asked;
+  const text = `${whoAsks(input)} asks for something that needs an approver.\n\n${asked.text}`;
+  const at = parts.world.now();
+  const changes = routes.flatMap(({ to, session }, n) => {
+    const shown = { role: "notice", text, parts: partsOf(parts, to, text), hints: hintsFor(to), at } as const;
+    const question = { id, choices, kind: "approval" } as const;
+    return writeReply({ id: copyId(id, n), session, turn: null, to, question, ...shown }, null).changes;
+  });
+  return {
+    routed: routes.map(({ to, name }) => ({ to, name })),
+    text: requesterText(
+      asked.text,
+      routes.map(({ name }) => name),
+    ),
+    // In a group an approver may be present.
+    choices: input.group === undefined ? choices.filter((choice) => choice === "deny") : choices,
+    changes,
+    send() {
+      for (const { session, to } of routes) outlet.poke(session, to);
+    },
+  };
+}
+
+function partsOf(parts: Parts, to: RoutedQuestion["to"], text: string): readonly string[] {
+  return platformOf(parts, to)?.parts(text) ?? [text];
+}
+
+/** Whose standing counts: of a reminder, whoever made it. */
+export function actingSender(input: Inbound): Inbound {
+  return input.maker === undefined ? input : { ...input, sender: input.maker.sender };
+}
+
+function requesterText(text: string, names: readonly string[]): string {
+  const question = text.endsWith(answerLine) ? text.slice(0, -answerLine.length).trimEnd() : text;
+  return `${question}\n\nOnly approvers may allow this. ${askedNamesText(names)} /deny withdraws it.`;
+}
+
+function whoAsks({ sender, name, from, group, maker }: Inbound): string {
+  const who = visibleLine(name ?? maker?.sender ?? sender);
+  const where = group?.title === undefined ? formatAddress(from) : `${group.title} (${formatAddress(from)})`;
+  return `${who} at ${visibleLine(where)}`;
+}

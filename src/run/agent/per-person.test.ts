@@ -1,0 +1,125 @@
+// Each person's calls act in their own workspace: told from the real tools on a real disk.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { withoutSandbox } from "../../../test/fakes/room.ts";
+import { pathsIn } from "../../config/paths.ts";
+import { loadConfig } from "../../config/load.ts";
+import { type Requester, ownerPerson } from "../../core/requester.ts";
+import { listWorkspaces } from "../../host/workspaces.ts";
+import type { Tool } from "../../ports/tool.ts";
+import { openBlobs } from "../../stores/blobs/index.ts";
+import { aToolContext } from "../../testing/samples.ts";
+import { openSandbox } from "../../sandbox/index.ts";
+import { openFileWorkers } from "../../tools/files/workers.ts";
+import { builtinTools } from "../../tools/index.ts";
+import { perPerson } from "./per-person.ts";
+import { openWorkspaces } from "./workspaces.ts";
+
+const skip = await withoutSandbox();
+const owner: Requester = { party: "owner", person: ownerPerson };
+const admin: Requester = { party: "admin", person: ownerPerson };
+const guest: Requester = { party: "person", person: "telegram/bot/7" };
+
+async function aHome(t: TestContext, tools = "{}") {
+  const home = mkdtempSync(join(tmpdir(), "everturn-home-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const yaml = `agent: { tools: ${tools} }`;
+  const readFile = async (path: string) =>
+    path.endsWith("config.yaml")
+      ? ({ type: "read", bytes: Buffer.from(yaml) } as const)
+      : ({ type: "missing" } as const);
+  const loaded = await loadConfig({ home, env: {}, userHome: null, cwd: "/", readFile });
+  assert.ok(loaded.type === "loaded", JSON.stringify(loaded));
+  const paths = pathsIn(home);
+  const blobs = openBlobs(paths.files);
+  const workspaces = openWorkspaces(loaded.config, paths, blobs);
+  const environment = { PATH: process.env["PATH"] ?? "" };
+  const sandbox = openSandbox({ choice: "auto", home, userHome: null, environment });
+  const workers = openFileWorkers({
+    sandbox,
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+    closed: [home],
+    spawn: (program, words, options) => spawn(program, words, { ...options, detached: true }),
+    environment,
+  });
+  t.after(() => workers.close());
+  const make = () =>
+    builtinTools({
+      workers,
+      closed: [home],
+      userHome: null,
+      notes: paths.notes,
+      approvals: "never",
+      web: { allowPrivate: false },
+      blobs,
+      archive: { recall: async () => [] },
+    });
+  const all = perPerson(make, workspaces, await workspaces.workspaceFor(owner));
+  const named = (name: string): Tool => all.find((tool) => tool.name === name) ?? assert.fail(name);
+  let calls = 0;
+  const call = async (requester: Requester, name: string, input: object) =>
+    JSON.stringify(await named(name).run(input, aToolContext(`k${calls++}`, { requester })));
+  return { home, paths, workspaces, call };
+}
+
+test("a guest finds nothing of the owner's, and the owner nothing of a guest's", { skip }, async (t) => {
+  const { call, workspaces } = await aHome(t);
+  const others: Requester = { party: "person", person: "telegram/bot/8" };
+  for (const [who, word] of [
+    [owner, "canary-owner"],
+    [guest, "canary-guest"],
+    [others, "canary-others"],
+  ] as const)
+    assert.match(await call(who, "write_file", { path: "notes.txt", content: word }), /"ok"/);
+  for (const [who, own] of [
+    [owner, "canary-owner"],
+    [admin, "canary-owner"],
+    [guest, "canary-guest"],
+    [others, "canary-others"],
+  ] as const) {
+    for (const seen of [
+      await call(who, "search_files", { pattern: "canary" }),
+      await call(who, "read_file", { path: "notes.txt" }),
+    ]) {
+      assert.match(seen, new RegExp(own));
+      assert.deepEqual(
+        seen.match(/canary-\w+/g)?.filter((word) => word !== own),
+        [],
+      );
+    }
+  }
+  const foreign = join((await workspaces.workspaceFor(owner)).folder, "notes.txt");
+  assert.doesNotMatch(await call(guest, "read_file", { path: foreign }), /canary/);
+});
+
+test("files sent by one person are read by their tools and by no other person's", { skip }, async (t) => {
+  const { call, workspaces, paths } = await aHome(t);
+  const { blobs } = await workspaces.workspaceFor(owner);
+  const { blob } = await blobs.put(Buffer.from("canary-upload"), { name: "a.txt", mime: "text/plain" });
+  const path = blobs.path(blob);
+  assert.match(await call(owner, "read_file", { path }), /canary-upload/);
+  for (const attempt of [path, join(paths.files, blob.slice(0, 2), blob), "../../files"])
+    assert.doesNotMatch(await call(guest, "read_file", { path: attempt }), /canary/, attempt);
+  for (const attempt of [paths.files, paths.attachments, "../..", "../../attachments"])
+    assert.doesNotMatch(
+      await call(guest, "search_files", { pattern: "canary-", path: attempt }),
+      /canary-upload/,
+      attempt,
+    );
+});
+
+test("shared by the settings, everybody works in one folder", { skip }, async (t) => {
+  const { call, paths } = await aHome(t, "{ workspaces: shared }");
+  await call(guest, "write_file", { path: "notes.txt", content: "hello" });
+  assert.match(await call(owner, "read_file", { path: "notes.txt" }), /hello/);
+  const listed = await listWorkspaces(paths.workspaces);
+  assert.deepEqual(
+    listed.map(({ person }) => person),
+    [ownerPerson],
+  );
+});

@@ -1,0 +1,82 @@
+// The folders of the sandbox below the gateway's home. Each person has a HOME and a /tmp on disk, so that caches work and
+// one command finds what another left; no two people share them. A call with a grant gets new ones, which are removed.
+
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readdir, realpath, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export type PersonFolders = {
+  readonly home: string;
+  readonly tmp: string;
+  /** What has to be removed when the program ends; null where it stays. */
+  readonly removed: string | null;
+};
+
+/** Longer than any command may run. */
+export const emptyKeepMs = 2 * 24 * 3_600_000;
+export const tmpKeepMs = 7 * 24 * 3_600_000;
+
+export function digestOf(person: string): string {
+  return createHash("sha256").update(person).digest("hex").slice(0, 16);
+}
+
+export async function personFolders(all: string, person: string): Promise<PersonFolders> {
+  const own = join(all, "people", digestOf(person));
+  const made = await makeFolders(own);
+  const now = new Date();
+  await utimes(made.tmp, now, now);
+  return { ...made, removed: null };
+}
+
+export async function emptyFolders(all: string): Promise<PersonFolders> {
+  const own = join(all, "empty", randomUUID());
+  return { ...(await makeFolders(own)), removed: await realpath(own) };
+}
+
+async function makeFolders(own: string): Promise<Pick<PersonFolders, "home" | "tmp">> {
+  const [home, tmp] = [join(own, "home"), join(own, "tmp")];
+  for (const folder of [home, tmp]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  return { home: await realpath(home), tmp: await realpath(tmp) };
+}
+
+/** Removes folders of calls that ended without their runner, and every /tmp that was not used for days. */
+export async function tidyFolders(all: string, now: number): Promise<void> {
+  const [empty, people] = [join(all, "empty"), join(all, "people")];
+  const old = await Promise.all([olderThan(empty, "", now - emptyKeepMs), olderThan(people, "tmp", now - tmpKeepMs)]);
+  // A folder that a command has closed to us does not keep the others.
+  await Promise.allSettled(old.flat().map((folder) => rm(folder, { recursive: true, force: true })));
+}
+
+async function olderThan(folder: string, inside: string, limit: number): Promise<readonly string[]> {
+  const paths = (await namesIn(folder)).map((name) => join(folder, name, inside));
+  const found = await Promise.all(paths.map(async (path) => ((await changedAt(path)) < limit ? [path] : [])));
+  return found.flat();
+}
+
+async function changedAt(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isMissing(error)) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** Files of /etc that the sandbox has instead of the machine's own; by name below /etc. */
+export async function writeSettings(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
+}

@@ -1,0 +1,99 @@
+// The mounts of one view: what the machine shows to everybody, the workspace, the folders of the person and what was
+// granted; never the gateway's home. Pure.
+
+import { type GrantedPath, boundPath, checkGranted } from "./grants.ts";
+import type { PersonFolders } from "./folders.ts";
+import { type Mount, arrangeMounts, isBelow, isWithin } from "./mounts.ts";
+
+/** Where the gateway's own program is inside. */
+export const insideRuntime = { node: "/run/everturn/node", folder: "/run/everturn/package" } as const;
+
+export type ViewFacts = {
+  readonly system: readonly Mount[];
+  /** The program of Node, and the folders and files of the package that are shown. */
+  readonly runtime: { readonly node: string; readonly folder: string; readonly shown: readonly string[] };
+  /** The gateway's home, under all of its paths. */
+  readonly hidden: readonly string[];
+  readonly workspace: string;
+  readonly folders: Pick<PersonFolders, "home" | "tmp">;
+  /** Files that stand for files of /etc, by their name there. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly granted: readonly GrantedPath[];
+  readonly programs: readonly string[];
+  /** Files of the person's conversations; they lie in the gateway's home. */
+  readonly files: string | null;
+};
+
+export type ViewPlan = {
+  readonly mounts: readonly Mount[];
+  readonly home: string;
+  /** Where files that are not kept for long go. */
+  readonly tmp: string;
+  /** What was granted, as it is bound. */
+  readonly bound: readonly string[];
+};
+
+export function planView(facts: ViewFacts): ViewPlan {
+  const { system, runtime, hidden, workspace, folders, settings, programs } = facts;
+  const outside = facts.granted.filter(({ real }) => !isWithin(real, workspace));
+  for (const one of outside) checkGranted(one, hidden);
+  const granted = outside.map((one) => bind(boundPath(one), one.access));
+  const shown = programs.filter((one) => !hidden.some((other) => isWithin(one, other))).map((one) => bind(one));
+  const files = facts.files === null ? [] : [bind(facts.files)];
+  const chosen: readonly Mount[] = [bind(workspace, "write"), ...granted.toSorted(writableFirst), ...shown, ...files];
+  const replaced = Object.entries(settings).map(([name, from]): Mount => bind(from, "read", `/etc/${name}`));
+  const visible: readonly Mount[] = [
+    ...chosen,
+    ...[...system, ...replaced].filter((mount) => !isInGranted(mount, granted)),
+    bind(runtime.node, "read", insideRuntime.node),
+    ...runtime.shown.map((name) => bind(`${runtime.folder}/${name}`, "read", `${insideRuntime.folder}/${name}`)),
+  ];
+  const paths = visible.map(({ at }) => at);
+  const home = homeFor(paths);
+  const hasMountBelowTmp = paths.some((path) => isBelow(path, "/tmp"));
+  const own: readonly Mount[] = [
+    bind(folders.home, "write", home),
+    // A mount point inside of a folder that programs can write could be swapped for a link before the next call.
+    hasMountBelowTmp ? { type: "memory", at: "/tmp", isSealed: false } : bind(folders.tmp, "write", "/tmp"),
+    bind(folders.tmp, "write", "/var/tmp"),
+    bind(folders.tmp, "write", "/dev/shm"),
+  ];
+  return {
+    mounts: arrangeMounts([...hiding(hidden, [...visible, ...own]), ...own, ...visible]),
+    home,
+    tmp: hasMountBelowTmp ? "/var/tmp" : "/tmp",
+    bound: granted.map(({ at }) => at),
+  };
+}
+
+/** A granted folder is shown as it is. What hides something in it stays. */
+function isInGranted({ type, at }: Mount, granted: readonly Mount[]): boolean {
+  return (type === "bind" || type === "link") && granted.some((folder) => isBelow(at, folder.at));
+}
+
+function bind(from: string, access: "read" | "write" = "read", at: string = from): Mount {
+  return { type: "bind", at, from, access };
+}
+
+function writableFirst(a: Mount, b: Mount): number {
+  const rank = (mount: Mount) => (mount.type === "bind" && mount.access === "write" ? 0 : 1);
+  return rank(a) - rank(b);
+}
+
+/** Nothing else lies below it, for the same reason as with /tmp. */
+function homeFor(paths: readonly string[]): string {
+  const candidates = ["/home/sandbox", "/home/sandbox-home", "/home/.sandbox", "/sandbox-home"];
+  return candidates.find((home) => !paths.some((path) => isWithin(path, home) || isWithin(home, path))) ?? "/.sandbox";
+}
+
+/** An empty folder wherever one of the mounts would show the gateway's home. */
+function hiding(hidden: readonly string[], mounts: readonly Mount[]): readonly Mount[] {
+  return mounts.flatMap((mount) => {
+    if (mount.type !== "bind") return [];
+    return hidden.flatMap((home): readonly Mount[] =>
+      isWithin(home, mount.from)
+        ? [{ type: "memory", at: mount.at + home.slice(mount.from.length), isSealed: true }]
+        : [],
+    );
+  });
+}

@@ -1,0 +1,41 @@
+// The stored files as one person's tools see them: those of their own conversations, in a folder that holds nothing of
+// others. A file is put there when its path is told; on the disk its content exists once.
+
+import { copyFileSync, linkSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Fault } from "../../core/fault.ts";
+import type { Blobs } from "../../ports/blobs.ts";
+
+export function personBlobs(blobs: Blobs, folder: string): Blobs {
+  return {
+    put: (content, as) => blobs.put(content, as),
+    read: (blob) => blobs.read(blob),
+    path(blob) {
+      const source = blobs.path(blob);
+      const target = join(folder, blob);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      place(source, target);
+      return target;
+    },
+  };
+}
+
+/** What is there already has the same content. What the store has lost is missing there too: reading it says so. */
+function place(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EEXIST" || code === "ENOENT") return;
+    // Not every file system has links.
+    try {
+      copyFileSync(source, target);
+    } catch (why) {
+      throw new Fault("store-failed", `The stored file ${source} cannot be copied to ${target}.`, why);
+    }
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : null;
+}
