@@ -3,7 +3,6 @@
 import { findHome, pathsIn, type Paths } from "../config/paths.ts";
 import { systemInput } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import type { SandboxState } from "../ports/sandbox.ts";
 import { type Client, connectGateway } from "../control/client.ts";
 import { visibleJson } from "../core/asked/visible.ts";
 import type { FileRef } from "../core/message.ts";
@@ -42,7 +41,11 @@ export type AgentLook = {
   /** Those of the configuration, in the order in which they are used. */
   readonly models: readonly { readonly model: string; readonly reach: Reach }[];
   /** Null where nothing that it starts would run in one. */
-  readonly sandbox: SandboxState | null;
+  readonly sandbox:
+    | { readonly type: "on"; readonly kind: string }
+    | { readonly type: "off"; readonly why: string; readonly isAccepted: boolean }
+    | { readonly type: "missing"; readonly why: string }
+    | null;
   /** Programs that are to be started and cannot be found. */
   readonly missing: readonly { readonly key: string; readonly program: string }[];
 };

@@ -15,7 +15,13 @@ export type Requester = {
 };
 
 /** Who made a reminder, as it is stored with it. */
-export type Maker = { readonly party: Party; readonly sender: string; readonly group?: Group };
+export type Maker = {
+  readonly party: Party;
+  readonly sender: string;
+  readonly group?: Group;
+  /** It was made in a conversation with text from outside, and marks the one that it speaks in. */
+  readonly outside?: true;
+};
 
 /** Owner and admins share one workspace. */
 export const ownerPerson = "owner";

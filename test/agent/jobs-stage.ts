@@ -54,6 +54,7 @@ export function context(key: string, more: Partial<ToolContext> = {}): ToolConte
     key,
     requester: anOwner,
     grant: noGrant,
+    outside: false,
     fence: 1,
     signal: new AbortController().signal,
     now: () => Date.now() as Instant,

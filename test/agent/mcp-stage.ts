@@ -34,6 +34,7 @@ export function aContext(more: Partial<ToolContext> = {}): ToolContext {
     key: "t1:0:c1",
     requester: anOwner,
     grant: noGrant,
+    outside: false,
     fence: 1,
     signal: new AbortController().signal,
     now: () => at(0),

@@ -291,5 +291,7 @@ const notes: Readonly<Record<string, string>> = {
 
 function said(place: Place, text: string, tools: AcpData["acp"]["tools"], final: boolean): Step {
   const data: AcpData = { acp: { session: place.session, tools } };
-  return { type: "said", text: final ? text : text.trim(), calls: [], final, data };
+  // Its tools are its own: what they read is not known, so it may be text from outside.
+  const outside = tools.length > 0 ? { outside: true as const } : {};
+  return { type: "said", text: final ? text : text.trim(), calls: [], final, data, ...outside };
 }

@@ -151,7 +151,10 @@ async function take(
   const files = await keep(parts.blobs, found.newest);
   const { accept, state } = parts.door;
   if (accept === null) return notServing(state);
-  const receipt = await accept(toInbound(caller, id, place, { text, files, print }, parts.world.now()), null);
+  // What the app's own tools found is told with the first message.
+  const carries = isNew && found.before.some(({ role }) => role === "tool");
+  const said = { text, files, print, carries };
+  const receipt = await accept(toInbound(caller, id, place, said, parts.world.now()), null);
   if (receipt === "ignored") return notLetIn;
   // Another request was faster under this key.
   const twin = receipt === "duplicate" ? await stored(parts, inboundKey(caller, id), asked, print) : null;

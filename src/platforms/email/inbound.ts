@@ -8,7 +8,7 @@ import { limits } from "../../core/limits.ts";
 import type { Inbound } from "../../core/message.ts";
 import { htmlToText } from "./html.ts";
 import { type Verify, doubtOf, namesSeveral } from "./results.ts";
-import { stripQuoted } from "./strip.ts";
+import { carriesOthers, stripQuoted } from "./strip.ts";
 
 export type Self = {
   readonly account: string;
@@ -68,7 +68,8 @@ export function readMail(mail: Email, self: Self, fallback: string, now: Instant
   const files = filesOf(mail);
   const text = wordsOf(mail, subjectOf(mail), referencesIn(mail).length === 0);
   if (text.trim() === "" && files.length === 0) return nothing("it is empty");
-  return { type: "message", inbound: { ...heads.inbound, body: { kind: "text", text, files: [] } }, files };
+  const carries = carriesOthers(text, subjectOf(mail)) ? { carries: true as const } : {};
+  return { type: "message", inbound: { ...heads.inbound, body: { kind: "text", text, files: [] }, ...carries }, files };
 }
 
 function subjectOf(mail: Email): string {

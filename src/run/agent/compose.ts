@@ -56,11 +56,8 @@ async function composeModel(
   const jobs = jobsIn(paths, given);
   const sandbox = sandboxOf(config, paths, given);
   const files = fileWorkers(paths, workspaces, sandbox, given);
-  const own = perPerson(
-    (workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given),
-    workspaces,
-    owners,
-  );
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
+  const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),

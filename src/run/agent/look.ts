@@ -30,7 +30,7 @@ export async function lookAtAgent(config: Config, paths: Paths): Promise<AgentLo
 
 async function sandboxIn({ agent }: Config, { home }: Paths): Promise<SandboxState> {
   const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
-  return openSandbox({ choice, isUnsafeAccepted, home, userHome: homedir(), environment: process.env }).state();
+  return openSandbox({ choice, isUnsafeAccepted, home, userHome: homedir(), environment: environment() }).state();
 }
 
 async function reachOf(settings: ModelSettings, model: string): Promise<Reach> {

@@ -12,7 +12,7 @@ import { sizeText } from "../size.ts";
 import { digest } from "../digest.ts";
 import { words } from "../input.ts";
 import { bodyOf, textOf } from "./body.ts";
-import { isPublic } from "./addresses.ts";
+import { isPublic } from "../../core/addresses.ts";
 import { type Connecting, reasonOf, request } from "./connect.ts";
 import { judgeFetch } from "./judge.ts";
 import { readPage } from "./page.ts";
