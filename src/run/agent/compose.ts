@@ -46,10 +46,9 @@ async function composeAcp(config: Config, host: PeerHost, given: AgentGiven): Pr
 }
 
 /** Where programs of others are started: MCP servers and ACP agents. */
-function peerHost({ agent }: Config, paths: Paths, workspaces: Workspaces, given: AgentGiven): PeerHost {
-  const { sandbox: choice } = agent.tools.terminal;
+function peerHost(config: Config, paths: Paths, workspaces: Workspaces, given: AgentGiven): PeerHost {
   return {
-    sandbox: openSandbox({ choice, home: paths.home, userHome: userHome(), environment: given.env }),
+    sandbox: sandboxOf(config, paths, given),
     spawn: spawnIn(given),
     environment: toolEnvironment(given.env),
     home: paths.home,
@@ -68,8 +67,9 @@ async function composeModel(
 ): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const files = fileWorkers(host.sandbox, paths, workspaces, given);
-  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, given);
+  const { sandbox } = host;
+  const files = fileWorkers(paths, workspaces, sandbox, given);
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
   const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, host, given);
   const options: ModelOptions = {
@@ -139,7 +139,13 @@ function closedTo({ home, lock, store }: Paths): readonly string[] {
   return [home, lock, store, ...besideStore(store)];
 }
 
-function fileWorkers(sandbox: Sandbox, paths: Paths, workspaces: Workspaces, given: AgentGiven): FileWorkers {
+/** One for everything that runs. */
+function sandboxOf({ agent }: Config, { home }: Paths, { env }: AgentGiven): Sandbox {
+  const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
+  return openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
+}
+
+function fileWorkers(paths: Paths, workspaces: Workspaces, sandbox: Sandbox, given: AgentGiven): FileWorkers {
   return openFileWorkers({
     sandbox,
     workspaceFor: (requester) => workspaces.workspaceFor(requester),
@@ -155,15 +161,26 @@ function ownTools(
   workspace: Workspace,
   jobs: Jobs,
   workers: FileWorkers,
+  sandbox: Sandbox,
   given: AgentGiven,
 ): readonly Tool[] {
-  const { approvals, terminal, web } = config.agent.tools;
+  const { approvals, terminal, web, allowRoot } = config.agent.tools;
   const { archive, blobs, env, restart } = given;
   const { home, notes } = paths;
   const { folder, files } = workspace;
   const room = { userHome: userHome(), notes, approvals };
   return [
-    ...terminalTools({ ...room, ...terminal, workspace: folder, files, home, jobs, environment: env }),
+    ...terminalTools({
+      ...room,
+      ...terminal,
+      sandbox,
+      allowRoot,
+      workspace: folder,
+      files,
+      home,
+      jobs,
+      environment: env,
+    }),
     ...builtinTools({ ...room, workers, closed: closedTo(paths), web, blobs, archive }),
     restartTool({ approvals, restart }),
   ];

@@ -7,7 +7,7 @@ import type { Blobs } from "../../ports/blobs.ts";
 import type { PeerStatus, ToolServers } from "../../ports/peers.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Facts, LogLevel } from "../../ports/world.ts";
-import type { Policy } from "../danger/index.ts";
+import type { Policy } from "../policy/index.ts";
 
 export type McpServer = (
   | (PeerProgram & {

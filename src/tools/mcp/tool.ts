@@ -11,7 +11,7 @@ import { refusalFor } from "../../peers/program.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
-import { judgeForeign, verdictOf } from "../danger/index.ts";
+import { judgeForeign, verdictOf } from "../policy/index.ts";
 import type { Called, Connection, Listed } from "./connection.ts";
 import { type ToolDefinition, changeText, digestOf } from "./definitions.ts";
 import type { McpOptions, McpPace } from "./options.ts";
@@ -155,7 +155,7 @@ function judged({ server, name, effect, parts, ...hints }: Judged, input: unknow
   const shown = shownInput(input);
   return verdictOf({
     policy: parts.policy,
-    judgement: judgeForeign({ ...hints, trusted: server.settings.trusted === true }),
+    judgment: judgeForeign({ ...hints, trusted: server.settings.trusted === true }),
     effect,
     outside,
     what: `Calls ${name} of the MCP server ${server.name} with ${shown}`,
