@@ -3,6 +3,7 @@
 // holds it until everything here is closed.
 
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Output } from "../cli/print.ts";
 import type { Environment } from "../config/load.ts";
@@ -14,6 +15,7 @@ import { Fault, sentenceOf } from "../core/fault.ts";
 import type { StopIntent, SupervisorKind } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
+import { workspaceName } from "../core/workspace.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
 import { withJobs } from "../host/jobs/together.ts";
 import { openProcesses } from "../host/processes.ts";
@@ -23,6 +25,7 @@ import { type Watch, watchMarkers } from "../host/watcher.ts";
 import type { Gateway, GatewayState, RestartAsk } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
 import { blobsLater } from "../stores/blobs/later.ts";
+import { personBlobs } from "../stores/blobs/person.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
 import type { AgentGiven } from "./agent/index.ts";
@@ -188,9 +191,10 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const { config, paths, version, world, boot, board, asks, handover, token, pageFolder } = parts;
   const { control: controlCode, engine, near, far, agent } = await parts.code;
   const blobs = blobsLater(paths.files);
+  const filesOf = (person: string) => personBlobs(blobs, join(paths.attachments, workspaceName(person)));
   const opened = [
     ...near.map((make) => make(store, { boot: boot.id, version }, blobs)),
-    ...far.map((make) => make({ world, blobs, archive: store, store, gateway: () => gate })),
+    ...far.map((make) => make({ world, blobs, archive: store, store, gateway: () => gate, filesOf })),
   ];
   const settings = settingsOf(config, opened);
   const processes = openProcesses();
