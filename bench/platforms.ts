@@ -69,6 +69,45 @@ export async function measureWire(rounds = 150): Promise<WireFigures> {
   return { takenMs: median(taken), leftMs: median(left) };
 }
 
+/** Shows something before it answers, as a model does that streams. */
+const instant: Agent = {
+  ...atOnce,
+  async step({ draft }) {
+    draft("an");
+    return { type: "said", text: "an answer", calls: [], final: true };
+  },
+};
+
+export type ReadableFigures = { readonly p50: number; readonly p95: number };
+
+/** From the user's side: the message is at Telegram → the whole answer can be read there. One chat, one message at a time. */
+export async function measureReadable(streaming: boolean, rounds = 60): Promise<ReadableFigures> {
+  let readable = Promise.withResolvers<number>();
+  const fake = await FakeTelegram.start({
+    breaks(_method, params) {
+      if (String(params["text"]).includes("an answer")) readable.resolve(performance.now());
+      return null;
+    },
+  });
+  const settings = { apiRoot: fake.url, token: fake.token, streaming, receipts: false };
+  const bench = await openFar((around) => telegram(settings, around).platform, { agent: instant });
+  await until(() => fake.isPolled, "it polls");
+  const person = fake.person("Ada");
+  const took: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    readable = Promise.withResolvers<number>();
+    const from = performance.now();
+    person.write("hello");
+    took.push((await readable.promise) - from);
+    // Slower than one message a second, so that no rate is met.
+    await sleep(1_100);
+  }
+  await bench.stop();
+  await fake.close();
+  const warm = took.slice(Math.floor(rounds / 5)).toSorted((a, b) => a - b);
+  return { p50: median(warm), p95: warm[Math.floor(warm.length * 0.95)] ?? Number.NaN };
+}
+
 const streamMs = 6_000;
 const growEveryMs = 200;
 

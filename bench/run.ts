@@ -10,7 +10,7 @@ import { measureHistory } from "./history.ts";
 import { measureLatency } from "./latency.ts";
 import { measureMemory, measureRecovery, measureStart, measureStop } from "./life.ts";
 import { meetings } from "./far/crowds.ts";
-import { measureIdle, measureStreaming, measureWire } from "./platforms.ts";
+import { measureIdle, measureReadable, measureStreaming, measureWire } from "./platforms.ts";
 import { program } from "./process.ts";
 import { measureCrowd, measureGrowth, measureModel } from "./model.ts";
 import { measureSnapshot } from "./snapshot.ts";
@@ -182,6 +182,26 @@ async function model(): Promise<void> {
   });
 }
 
+/** What a user notices: the time until the answer can be read on the platform. */
+async function readable(): Promise<void> {
+  const whole = await measureReadable(false);
+  const grown = await measureReadable(true);
+  add({
+    what: "Telegram: message available → answer readable, streaming off",
+    figure: `p50 ${ms(whole.p50)}, p95 ${ms(whole.p95)}`,
+    bar: "≤ 25 ms, ≤ 40 ms",
+    holds: whole.p50 <= 25 && whole.p95 <= 40,
+    raw: whole,
+  });
+  add({
+    what: "… with streaming",
+    figure: `p50 ${ms(grown.p50)} = ${(grown.p50 / whole.p50).toFixed(2)} ×, p95 ${ms(grown.p95)}`,
+    bar: "≤ 1.3 ×, ≤ 25 ms, ≤ 40 ms",
+    holds: grown.p50 <= 1.3 * whole.p50 && grown.p50 <= 25 && grown.p95 <= 40,
+    raw: grown,
+  });
+}
+
 /** Against fakes of their servers. */
 async function platforms(): Promise<void> {
   const wire = await measureWire();
@@ -218,7 +238,7 @@ async function platforms(): Promise<void> {
   });
 }
 
-const groups = { turns, start, life, history, model, platforms };
+const groups = { turns, start, life, history, model, platforms, readable };
 const unknown = values.only?.filter((name) => !Object.hasOwn(groups, name)) ?? [];
 if (unknown.length > 0) {
   console.error(`There is no group ${unknown.join(", ")}; there are ${Object.keys(groups).join(", ")}.`);

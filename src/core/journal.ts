@@ -2,7 +2,7 @@
 // death without repeating a finished step. Nothing needed for that lives outside these entries and the turn row.
 
 import { Bug, type Instant } from "./ids.ts";
-import type { Address, FileRef, Inbound } from "./message.ts";
+import { type Address, type FileRef, type Inbound, bringsOutside } from "./message.ts";
 import type { ResumeReason } from "./session.ts";
 import type { Usage } from "./usage.ts";
 
@@ -44,6 +44,8 @@ export type Said = {
   /** Whatever the agent needs back to continue; opaque to us. */
   readonly data?: unknown;
   readonly usage?: Usage;
+  /** Tools of the agent itself, which we do not see, may have read text from outside. */
+  readonly outside?: true;
 };
 
 /** A question of the agent itself. */
@@ -209,7 +211,8 @@ export function isFromOutside(journal: readonly Entry[]): boolean {
   return journal.some(
     (entry) =>
       (entry.type === "tool-ended" && entry.result.outside === true) ||
-      (entry.type === "joined" && entry.message.outside === true),
+      (entry.type === "said" && entry.outside === true) ||
+      (entry.type === "joined" && bringsOutside(entry.message)),
   );
 }
 

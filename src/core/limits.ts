@@ -30,6 +30,10 @@ export const limits = {
   sendMs: 60_000,
   /** Sends at the same time on one platform account. */
   sendsMax: 64,
+  /** Answers that take no longer than this are one message, without a placeholder before it. */
+  previewAfterMs: 300,
+  /** After a platform asked the whole account to pause, previews leave it alone for this long. */
+  previewQuietMs: 30_000,
   /** A request about a preview is given up after this. */
   previewMs: 10_000,
   /** How long the end of a turn waits to learn which message its preview stands in. */

@@ -15,6 +15,11 @@ export type Recalled = {
   readonly outside?: true;
 };
 
+/** Where a conversation with text from outside leaves what it remembers. It is found by searching, never told unasked. */
+export function outsideScope(scope: string): string {
+  return `outside:${scope}`;
+}
+
 /**
  * Whose memory it is: nothing told in one chat may come up in a stranger's. Whoever is let in by our own clients is the
  * owner, wherever they write.

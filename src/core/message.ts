@@ -52,7 +52,15 @@ export type Inbound = {
   readonly outside?: true;
   /** What is to be done with such words, in the owner's own. */
   readonly task?: string;
+  /** The sender's own words, with those of others in them: a quote or something forwarded. It marks its conversation. */
+  readonly carries?: true;
 };
+
+/** Whether text from outside comes with a message. What people record themselves are their own words. */
+export function bringsOutside({ outside, carries, isBot, body }: Inbound): boolean {
+  const hasFiles = body.kind === "text" && body.files.some(({ mime }) => !/^\s*audio\//i.test(mime));
+  return outside === true || carries === true || isBot === true || hasFiles;
+}
 
 /** `called`: the words are meant for us, by a mention, a reply or a command. */
 export type Group = { readonly called: boolean; readonly title?: string };
@@ -79,6 +87,8 @@ export type NewMessage = {
   readonly files?: readonly FileRef[];
   /** Strangers' words are in it. */
   readonly outside?: true;
+  /** Words of others are in it, beside the sender's own. */
+  readonly carries?: true;
   readonly at: Instant;
 };
 

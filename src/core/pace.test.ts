@@ -21,7 +21,12 @@ import {
 const rule: PaceRule = { perSecond: 4, chatEveryMs: 1_000, perGroupMinute: 6 };
 const free: PaceRule = { perSecond: 1_000, chatEveryMs: 0 };
 const now = at(100_000);
-const ago = (...list: readonly number[]): Sent => ({ ...nothingSent, sent: list.map((ms) => at(100_000 - ms)) });
+const ago = (...list: readonly number[]): Sent => agoBy(rule, ...list);
+const agoBy = (by: PaceRule, ...list: readonly number[]): Sent =>
+  list.reduce(
+    (sent, ms) => ({ ...answeredAt(by, sent, notYet, at(100_000 - ms)), sent: [...sent.sent, at(100_000 - ms)] }),
+    nothingSent,
+  );
 const rests = (ms: number): Sent => rested(nothingSent, now, ms);
 
 const go = { type: "now" } as const;
@@ -93,6 +98,19 @@ table("pace", rows, ({ account = nothingSent, chat = nothingSent, isGroup = fals
   assert.deepEqual(decidePace(its, account, chat, { kind: "preview", isGroup, at: now }), preview);
 });
 
+test("a burst goes to a chat at once, previews leave its last place to the answer, and then the rate counts", () => {
+  const burst: PaceRule = { ...rule, perSecond: 30, chatBurst: 3 };
+  const ask = (kind: "final" | "preview", ...list: readonly number[]) =>
+    decidePace(burst, nothingSent, agoBy(burst, ...list), { kind, isGroup: false, at: now });
+  assert.deepEqual(ask("preview", 10), go, "the second of three");
+  assert.deepEqual(ask("preview", 20, 10), drop, "the third is the answer's");
+  assert.deepEqual(ask("final", 20, 10), go);
+  assert.deepEqual(ask("final", 30, 20, 10), wait(970, false), "the next one with the next pause");
+  assert.deepEqual(ask("final", 1_000, 990, 980), go);
+  assert.deepEqual(ask("preview", 1_000, 990, 980), drop);
+  assert.deepEqual(ask("preview", 2_000, 1_990, 1_980), go);
+});
+
 test("edits have a budget of their own, and half of it is left to the ends of answers", () => {
   const few: PaceRule = { ...free, editsPerMinute: 4 };
   const ask = (kind: "final" | "preview", isEdit: boolean, edits: Sent) =>
@@ -129,10 +147,10 @@ test("no more is kept than the rules ask for, and what is old is forgotten", () 
   let sent = nothingSent;
   for (let ms = 0; ms < 100; ms++) sent = answeredAt(rule, sent, notYet, at(ms));
   assert.equal(sent.sent.length, 6);
-  assert.ok(!isForgotten(rule, sent, at(60_000)));
-  assert.ok(isForgotten(rule, sent, at(60_099)));
-  assert.ok(!isForgotten(rule, rests(5), at(100_004)));
-  assert.ok(!isForgotten(rule, letThrough(nothingSent, notYet), now));
+  assert.ok(!isForgotten(sent, at(60_000)));
+  assert.ok(isForgotten(sent, at(100_099)));
+  assert.ok(!isForgotten(rests(5), at(100_004)));
+  assert.ok(!isForgotten(letThrough(nothingSent, notYet), now));
 });
 
 test("whatever is asked for, and whenever the platform counts it, no window holds more than it may", () => {

@@ -7,6 +7,7 @@ import { type Instant, later } from "./ids.ts";
 export type PaceRule = {
   readonly perSecond: number;
   readonly chatEveryMs: number;
+  readonly chatBurst?: number;
   readonly perGroupMinute?: number;
   readonly editsPerMinute?: number;
 };
@@ -18,9 +19,11 @@ export type Sent = {
   /** When those left that are not answered; `notYet` for what is let through and has not left. */
   readonly held: readonly number[];
   readonly restsUntil: Instant;
+  /** When the pauses of everything that was sent in a chat are over. */
+  readonly paidAt: number;
 };
 
-export const nothingSent: Sent = { sent: [], held: [], restsUntil: 0 as Instant };
+export const nothingSent: Sent = { sent: [], held: [], restsUntil: 0 as Instant, paidAt: 0 };
 export const notYet = Number.POSITIVE_INFINITY;
 
 export type PaceRequest = {
@@ -56,7 +59,7 @@ export function decidePace(
   const share = kind === "preview" ? previewShare : 1;
   const whole = rule === null ? at : roomAt(account, overall(rule), share, at);
   const all = Math.max(account.restsUntil, whole);
-  const pause = rule === null || rule.chatEveryMs === 0 ? at : roomAt(chat, { count: 1, ms: rule.chatEveryMs }, 1, at);
+  const pause = rule === null || rule.chatEveryMs === 0 ? at : chatRoomAt(rule, chat, kind, at);
   const minute = rule === null || !isGroup ? at : roomAt(chat, inGroup(rule), share, at);
   const edit = rule === null || !isEdit ? at : roomAt(edits, ofEdits(rule), share, at);
   const own = Math.max(chat.restsUntil, pause, minute, edit);
@@ -72,6 +75,17 @@ type Window = { readonly count: number; readonly ms: number };
 function overall({ perSecond }: PaceRule): Window {
   const count = Math.max(1, Math.floor(perSecond));
   return { count, ms: Math.ceil((count * secondMs) / perSecond) };
+}
+
+/**
+ * A burst may go before its pauses are over, and one more with each pause. Previews leave the last place of a burst to the
+ * answer. What is held counts as of now.
+ */
+function chatRoomAt(rule: PaceRule, { paidAt, held }: Sent, kind: PaceRequest["kind"], at: Instant): number {
+  const { chatEveryMs, chatBurst = 1 } = rule;
+  const paid = held.reduce((until, left) => Math.max(until, Math.min(at, left + heldMaxMs)) + chatEveryMs, paidAt);
+  const ahead = Math.max(0, chatBurst - (kind === "preview" ? 2 : 1));
+  return paid - ahead * chatEveryMs;
 }
 
 function inGroup({ perGroupMinute = Number.POSITIVE_INFINITY }: PaceRule): Window {
@@ -105,8 +119,10 @@ export function leftNow(before: Sent, leaves: number, at: Instant): Sent {
 export function answeredAt(rule: PaceRule, before: Sent, left: number, at: Instant | null): Sent {
   const held = without(before.held, left);
   if (at === null) return { ...before, held };
-  const most = Math.max(overall(rule).count, rule.perGroupMinute ?? 1, rule.editsPerMinute ?? 1);
-  return { ...before, held, sent: [...before.sent, at].slice(-most) };
+  const { perGroupMinute = 1, editsPerMinute = 1, chatEveryMs } = rule;
+  const most = Math.max(overall(rule).count, perGroupMinute, editsPerMinute);
+  const paidAt = Math.max(before.paidAt, at) + chatEveryMs;
+  return { ...before, held, sent: [...before.sent, at].slice(-most), paidAt };
 }
 
 function without(list: readonly number[], one: number): readonly number[] {
@@ -120,7 +136,7 @@ export function rested(before: Sent, at: Instant, afterMs: number): Sent {
 }
 
 /** Nothing of it matters any more. */
-export function isForgotten(rule: PaceRule | null, { sent, held, restsUntil }: Sent, at: Instant): boolean {
+export function isForgotten({ sent, held, restsUntil, paidAt }: Sent, at: Instant): boolean {
   const last = sent.at(-1) ?? 0;
-  return held.length === 0 && restsUntil <= at && last + Math.max(minuteMs, rule?.chatEveryMs ?? 0) <= at;
+  return held.length === 0 && restsUntil <= at && paidAt <= at && last + minuteMs <= at;
 }

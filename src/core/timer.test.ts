@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aSession, at, turnId } from "../testing/samples.ts";
+import { bringsOutside } from "./message.ts";
 import { type Timer, toInbound } from "./timer.ts";
 
 const reminder: Timer = { id: "r1", session: aSession().id, turn: null, dueAt: at(500), text: "tea is ready" };
@@ -23,4 +24,10 @@ test("the same timer has the same key however often it fires, another one anothe
   const again = toInbound({ ...reminder, dueAt: at(900), turn: turnId("t1") }, session);
   assert.equal(again.key, toInbound(reminder, session).key);
   assert.notEqual(toInbound({ ...reminder, id: "r2" }, session).key, again.key);
+});
+
+test("a reminder of a marked conversation marks the one that it speaks in", () => {
+  const maker = { party: "person", sender: "ann" } as const;
+  assert.equal(bringsOutside(toInbound({ ...reminder, maker }, aSession())), false);
+  assert.equal(bringsOutside(toInbound({ ...reminder, maker: { ...maker, outside: true } }, aSession())), true);
 });

@@ -30,7 +30,13 @@ export function toInbound(timer: Timer, session: Session): Inbound {
 }
 
 /** A reminder has the rights of whoever made it, never more. */
-function actingFor({ maker }: Timer): Pick<Inbound, "party" | "maker" | "group"> {
+function actingFor({ maker }: Timer): Pick<Inbound, "party" | "maker" | "group" | "carries"> {
   if (maker === undefined) return {};
-  return { party: maker.party, maker, ...(maker.group === undefined ? {} : { group: maker.group }) };
+  const { party, group, outside } = maker;
+  return {
+    party,
+    maker,
+    ...(group === undefined ? {} : { group }),
+    ...(outside === true ? { carries: true } : {}),
+  };
 }

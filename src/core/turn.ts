@@ -83,7 +83,11 @@ export function reworded({ input, attempt, now }: Turn, edit: Inbound): (Inbound
   if (input.sender !== edit.sender || formatAddress(input.from) !== formatAddress(edit.from)) return null;
   if (input.body.kind !== "text" || edit.body.kind !== "text") return null;
   if (readCommand(input.body) !== null || readCommand(edit.body) !== null) return null;
-  return { ...input, body: edit.body, ...(edit.outside === true ? { outside: true } : {}) };
+  return { ...input, body: edit.body, ...marksOf(edit) };
+}
+
+function marksOf({ outside, carries }: Inbound): Pick<Inbound, "outside" | "carries"> {
+  return { ...(outside === true ? { outside } : {}), ...(carries === true ? { carries } : {}) };
 }
 
 type Words = Body & { readonly kind: "text" };

@@ -14,7 +14,7 @@ export function inboxRow({ from, key }: Inbound, turn: string, at: Instant): Cha
 
 /** What a user said; a timer says nothing, its answer does. */
 export function saidRow(
-  { key, body, outside }: Inbound,
+  { key, body, outside, carries }: Inbound,
   session: SessionId,
   turn: TurnId,
   at: Instant,
@@ -22,7 +22,7 @@ export function saidRow(
   if (body.kind === "timer") return [];
   const message = { key, session, turn, role: "user", text: textOf(body), at } as const;
   const files = body.kind === "text" && body.files.length > 0 ? { files: body.files } : {};
-  const strange = outside === true ? { outside } : {};
+  const strange = outside === true ? { outside } : carries === true ? { carries } : {};
   return [{ put: "message", message: { ...message, ...files, ...strange } }];
 }
 

@@ -1,5 +1,6 @@
 // A chat platform. What one can do beyond these few methods is data, or a group of methods that is there or not.
 
+import { limits } from "../core/limits.ts";
 import type { Address, Hints, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
 import type { Blobs } from "./blobs.ts";
@@ -10,6 +11,8 @@ export type Can = {
   readonly keyedSend: boolean;
   /** Previews of a growing answer may be shown, at most this often; null when not at all. */
   readonly draftEveryMs: number | null;
+  /** A preview that is a message of its own is placed only when a turn has taken this long; absent: at once. */
+  readonly previewAfterMs?: number;
   /** How fast it takes what we send; absent where nobody counts. */
   readonly pace?: Pace;
   /** It is somewhere else and needs a network: the gateway is ready without it. */
@@ -18,11 +21,25 @@ export type Can = {
   readonly sendsByLink?: true;
 };
 
+/** As configured: `always` places a preview at once, `true` only where an answer takes a while. */
+export type Streaming = boolean | "always";
+
+/** What an account can do about previews that are messages of their own. */
+export function previewsFor(
+  streaming: Streaming,
+  draftEveryMs: number,
+): Pick<Can, "draftEveryMs"> & Partial<Pick<Can, "previewAfterMs">> {
+  if (streaming === false) return { draftEveryMs: null };
+  return { draftEveryMs, ...(streaming === true ? { previewAfterMs: limits.previewAfterMs } : {}) };
+}
+
 /** What one account may send. Previews yield; what must arrive waits its turn. */
 export type Pace = {
   readonly perSecond: number;
-  /** Least pause between two sends to the same chat. */
+  /** Pause between two sends to the same chat, on average. */
   readonly chatEveryMs: number;
+  /** So many may go to one chat in a row before the pause counts; 1 without it. The last place is kept for answers. */
+  readonly chatBurst?: number;
   /** In a chat of several people. */
   readonly perGroupMinute?: number;
   /** Which chats those are; without it, none. */
@@ -97,6 +114,8 @@ export interface Platform {
   ping?(signal: AbortSignal): Promise<void>;
   /** Asks the far side whether all is well, for whoever looks closely: a sentence, or a Fault that says what is wrong. */
   probe?(signal: AbortSignal): Promise<string>;
+  /** What its owner should know although it works, in a sentence; null when there is nothing. */
+  notice?(): string | null;
 }
 
 /** What every platform is given beside its settings. */

@@ -14,6 +14,8 @@ export type ToolContext = {
   readonly requester: Requester;
   /** What the approval or the rules of this call have given it. */
   readonly grant: Grant;
+  /** Text from outside is in this conversation. */
+  readonly outside: boolean;
   /** The same for every attempt of one call: the idempotency key of a `keyed` effect. */
   readonly key: string;
   /** Grows with each change of owner; an outside system may refuse a smaller one. */
@@ -28,7 +30,7 @@ export type VetContext = {
   readonly session: SessionId;
   readonly address: Address;
   readonly requester: Requester;
-  /** Something in this conversation was written by strangers. */
+  /** Text from outside is in this conversation. */
   readonly outside: boolean;
   readonly now: () => Instant;
 };

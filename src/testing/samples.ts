@@ -78,6 +78,7 @@ export function aToolContext(key = "t1:0:c1", more: Partial<ToolContext> = {}): 
     key,
     requester: anOwner,
     grant: noGrant,
+    outside: false,
     fence: 1,
     signal: new AbortController().signal,
     now: () => at(0),

@@ -231,6 +231,9 @@ export async function discordFake(): Promise<DiscordFake> {
     if (what === "") return [200, told(id)];
     if (what === "typing") return [204, null];
     if (call.method === "GET") return [200, after(id, query)];
+    // Nothing of ours may show previews: Discord would fetch whatever address stands in it.
+    const isPlain = call.method === "GET" || call.method === "DELETE" || ((body["flags"] as number) & 4) === 4;
+    if (!isPlain) return [400, { message: "Embeds are not suppressed", code: 50_035 }];
     if (call.method === "POST") return post(id, body, uploads);
     const message = messages.get(id)?.find((one) => one.id === item);
     if (message === undefined) return unknown("Message", 10_008);

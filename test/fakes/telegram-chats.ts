@@ -147,6 +147,11 @@ export class Chats {
   /** A call that is about a chat. */
   perform(method: string, params: Json): unknown {
     const chat = this.#chatFor(params);
+    // Nothing of ours may show previews: Telegram would fetch whatever address stands in it.
+    const preview = params["link_preview_options"] as Json | undefined;
+    const { text } = params;
+    const hasLink = typeof text === "string" && text.includes("://");
+    if (hasLink && preview?.["is_disabled"] !== true) throw bad("previews are on");
     switch (method) {
       case "sendChatAction":
         return true;

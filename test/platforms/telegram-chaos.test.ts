@@ -12,7 +12,7 @@ import { configOf } from "./telegram-stage.ts";
 async function underKills(
   t: TestContext,
   chats: number,
-  isStreaming: boolean,
+  streaming: boolean | "always",
   slowly: NonNullable<Plan["slowly"]>,
 ): Promise<Outcome> {
   const fake = await FakeTelegram.start();
@@ -22,7 +22,7 @@ async function underKills(
   const found = await chaos(
     t,
     {
-      config: configOf(fake, `    streaming: ${isStreaming}\n`),
+      config: configOf(fake, `    streaming: ${streaming}\n`),
       say: (chat, text) => void personOf(chat).write(text),
       seen: (chat) => fake.said(personOf(chat).chat),
       drop: () => fake.cut(),
@@ -43,12 +43,12 @@ function inDoubtMost({ kills, stops, drops }: Outcome, chats: number): number {
 }
 
 test("answers that grow: none is lost, none is doubled", { timeout: 900_000 }, async (t) => {
-  const { doubled } = await underKills(t, 25, true, "always");
+  const { doubled } = await underKills(t, 25, "always", "always");
   assert.deepEqual(doubled, []);
 });
 
 test("some answers grow: none is lost, and only others may be doubled", { timeout: 900_000 }, async (t) => {
-  const found = await underKills(t, 5, true, true);
+  const found = await underKills(t, 5, "always", true);
   assert.deepEqual(
     found.doubled.filter((one) => one.includes("count to")),
     [],

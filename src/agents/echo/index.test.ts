@@ -73,6 +73,7 @@ test("files are sent back as a wish of a tool", async (t) => {
     key: "k1",
     requester: anOwner,
     grant: noGrant,
+    outside: false,
     fence: 1,
     signal: goOn,
     now: () => 1 as Instant,

@@ -48,4 +48,5 @@ export const approvers = v.exactOptional(
 /** Where the platform takes no key. */
 export const inDoubt = v.optional(oneOf(...inDoubtPolicies), "resend");
 /** Previews of a growing answer, by edits; the last edit is the answer. */
-export const streaming = v.optional(flag, true);
+/** `always` places a message before anything is answered, so that every answer arrives exactly once. */
+export const streaming = v.optional(v.union([flag, v.literal("always")], "must be true, false or always"), true);

@@ -2,7 +2,7 @@
 // memory of the conversation; the transcript keeps it, and what tools have done stays done.
 
 import type { Change } from "../../core/change.ts";
-import type { FileRef, Inbound } from "../../core/message.ts";
+import { type FileRef, type Inbound, bringsOutside } from "../../core/message.ts";
 import { type Party, lowestParty, partyOf } from "../../core/requester.ts";
 import { readCommand } from "../../core/route.ts";
 import type { Turn } from "../../core/turn.ts";
@@ -22,6 +22,8 @@ export type Exchange = {
   readonly input: Inbound;
   /** Strangers' words are in it. */
   readonly outside: boolean;
+  /** Words of others are in it, beside the user's own. */
+  readonly carries: boolean;
   /** The least rights of everybody who wrote in it. */
   readonly party: Party;
 };
@@ -57,6 +59,7 @@ function exchangeOf(turns: readonly Turn[], { session }: Lane): Exchange | strin
     files: said.flatMap(({ files }) => files),
     input: first.input,
     outside: turns.some(({ input }) => input.outside === true),
+    carries: turns.some(({ input }) => bringsOutside(input)),
     party: lowestParty(turns.map(({ input }) => partyOf(input))),
   };
 }
@@ -69,7 +72,7 @@ export async function undo(parts: Parts, lane: Lane): Promise<Obeyed> {
 }
 
 /** The message that is answered once more, as somebody wants it now; with the rights of whoever has fewer. */
-export function saidAgain({ text, files, input, outside, party }: Exchange, now: Inbound): Inbound {
+export function saidAgain({ text, files, input, outside, carries, party }: Exchange, now: Inbound): Inbound {
   const { key, sentAt, anchor = input.anchor, hints = input.hints } = now;
   const body = { kind: "text", text, files } as const;
   return {
@@ -84,6 +87,7 @@ export function saidAgain({ text, files, input, outside, party }: Exchange, now:
     ...(anchor === undefined ? {} : { anchor }),
     ...(hints === undefined ? {} : { hints }),
     ...(outside ? { outside } : {}),
+    ...(carries ? { carries } : {}),
     ...(input.task === undefined ? {} : { task: input.task }),
   };
 }

@@ -2,7 +2,7 @@
 // send. A seat is taken before an item is stored as being sent, so that "being sent" never means "waiting for its turn".
 // Who waits is let through in order; one whose chat must rest holds up nobody else. Previews never wait here.
 
-import type { Instant } from "../../core/ids.ts";
+import { type Instant, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
 import type { SendResult } from "../../core/outbox.ts";
@@ -59,6 +59,8 @@ type Room = {
   free: number;
   account: Sent;
   edits: Sent;
+  /** Until then previews leave the account alone. */
+  quietUntil: Instant;
   readonly chats: Map<string, Sent>;
   readonly waiting: Waiting[];
   /** Somebody waits, and nobody may go before them. */
@@ -79,7 +81,16 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     if (found !== undefined) return found;
     const can = platformOf(parts, to)?.can;
     const rule = can?.pace ?? null;
-    const fresh = { account: nothingSent, edits: nothingSent, chats: new Map(), waiting: [], isFull: false, nap: null };
+    const quietUntil = 0 as Instant;
+    const fresh = {
+      account: nothingSent,
+      edits: nothingSent,
+      quietUntil,
+      chats: new Map(),
+      waiting: [],
+      isFull: false,
+      nap: null,
+    };
     const isDown = can?.sendsByLink === true;
     const made: Room = { rule, isDown, isBroken: false, free: rule?.atOnce ?? limits.sendsMax, ...fresh };
     rooms.set(key, made);
@@ -99,7 +110,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     if (after === before) return;
     room.chats.set(name, after);
     if (room.chats.size % forgetEvery !== 0) return;
-    for (const [chat, sent] of room.chats) if (isForgotten(room.rule, sent, world.now())) room.chats.delete(chat);
+    for (const [chat, sent] of room.chats) if (isForgotten(sent, world.now())) room.chats.delete(chat);
   }
 
   /** What is done to the count of a chat is done to that of the account. Where nobody counts, nothing is kept. */
@@ -144,8 +155,10 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function rest(room: Room, to: Address, afterMs: number, isAll: boolean): void {
     if (afterMs <= 0) return;
     const now = world.now();
-    if (isAll) room.account = rested(room.account, now, afterMs);
-    else change(room, to, (chat) => rested(chat, now, afterMs));
+    if (isAll) {
+      room.account = rested(room.account, now, afterMs);
+      room.quietUntil = later(now, afterMs + limits.previewQuietMs);
+    } else change(room, to, (chat) => rested(chat, now, afterMs));
   }
 
   function seatIn(room: Room, to: Address, isEdit: boolean): Seat {
@@ -223,6 +236,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       if (isShut(room) || room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to)))
         return null;
       const now = world.now();
+      if (room.quietUntil > now) return null;
       return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
     rests: (to) => roomOf(to).account.restsUntil > world.now(),

@@ -4,7 +4,7 @@
 import type { Change } from "../../core/change.ts";
 import type { Instant, TurnId } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
-import type { FileRef, Inbound } from "../../core/message.ts";
+import { type FileRef, type Inbound, bringsOutside } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
 import { takenBy } from "../../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../../core/turn.ts";
@@ -66,7 +66,7 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     const from = turn.input.from;
     const accepted = () => {
       lane.stored = true;
-      if (turn.input.outside === true) lane.session = { ...lane.session, outside: true };
+      if (bringsOutside(turn.input)) lane.session = { ...lane.session, outside: true };
       events.emit({ type: "accepted", session: turn.session, turn: turn.id, from });
     };
     if (arrival === "start-now") {
@@ -120,7 +120,7 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     turn: planTurn,
     message(lane, inbound, more = []) {
       const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, world.now());
-      const strange: Change[] = inbound.outside === true ? [{ put: "outside", session: lane.session.id }] : [];
+      const strange: Change[] = bringsOutside(inbound) ? [{ put: "outside", session: lane.session.id }] : [];
       const words = [...strange, ...self.words(inbound, lane, turn.id)];
       return planTurn(lane, turn, true, [self.inbox(inbound, turn.id), ...session(lane), ...words, ...more], []);
     },

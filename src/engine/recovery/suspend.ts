@@ -4,6 +4,7 @@
 import type { Change } from "../../core/change.ts";
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
+import { bringsOutside } from "../../core/message.ts";
 import type { Boot, SuspendCause, TurnVerdict } from "../../core/recovery.ts";
 import { type Session, followerOf } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
@@ -139,7 +140,7 @@ async function succeededBy(parts: Parts, session: Session, kept: readonly Turn[]
     changes.push({ put: "rebound", turn, session: next.id });
     changes.push({ put: "words", turn, from: session.id, session: next.id });
     // What strangers wrote moves on with it.
-    if (input.outside === true) changes.push({ put: "outside", session: next.id });
+    if (bringsOutside(input)) changes.push({ put: "outside", session: next.id });
     if (now.state !== "waiting") continue;
     const { question: id, until: dueAt } = now;
     changes.push({ drop: "timer", id }, { put: "timer", timer: { id, session: next.id, turn, dueAt, text: "" } });

@@ -4,6 +4,7 @@
 import type { Change, CommitResult } from "../../core/change.ts";
 import { Bug, type Instant } from "../../core/ids.ts";
 import { type Entry, isClear, madeProgress } from "../../core/journal.ts";
+import { isMarked } from "../../core/outside.ts";
 import { type TurnEvent, advanceTurn } from "../../core/turn.ts";
 import type { Parts } from "../parts.ts";
 import type { Running } from "./run.ts";
@@ -34,8 +35,13 @@ export function book(parts: Parts, running: Running, past: readonly Entry[]): Bo
     const { id: turn, version } = running.turn;
     const changes: Change[] = [{ check: "turn", turn, version, session: session.id, fence: session.fence }];
     for (const [i, entry] of entries.entries()) changes.push({ put: "entry", turn, n: journal.length + i, at, entry });
-    const result = await ledger.keep([...changes, ...more]);
+    // The end of a call brings its own mark with it.
+    const brought = entries.filter(({ type }) => type !== "tool-ended");
+    const isNew = !running.session.outside && isMarked(running.session, running.turn.input, brought);
+    const marks: Change[] = isNew ? [{ put: "outside", session: session.id }] : [];
+    const result = await ledger.keep([...changes, ...more, ...marks]);
     if (result !== "committed") return result;
+    if (isNew) running.session = { ...running.session, outside: true };
     journal.push(...entries);
     if (madeProgress(entries)) running.progressed(isClear(entries));
     return result;

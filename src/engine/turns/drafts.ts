@@ -38,17 +38,23 @@ export async function previewOf(parts: Parts, previews: Previews, running: Runni
   const shown =
     platform?.drafts === undefined || platform.can.draftEveryMs === null
       ? streamed(platform, address, parts.world)
-      : await inMessage(parts, previews, running, platform.can.draftEveryMs);
+      : await inMessage(parts, previews, running, platform.can.draftEveryMs, platform.can.previewAfterMs ?? 0);
   if (platform?.typing === undefined) return shown;
   const { typing } = await import("./typing.ts");
   return typing(parts, previews, running, platform, shown);
 }
 
-async function inMessage(parts: Parts, previews: Previews, running: Running, everyMs: number): Promise<Draft> {
+async function inMessage(
+  parts: Parts,
+  previews: Previews,
+  running: Running,
+  everyMs: number,
+  afterMs: number,
+): Promise<Draft> {
   const { placed } = await import("./placed.ts");
   const { turn, session } = running;
   const known = turn.attempt > 1 ? await draftOf(parts, session.address, turn.id) : null;
-  return placed(parts, previews, running, everyMs, known);
+  return placed(parts, previews, running, { everyMs, afterMs }, known);
 }
 
 export function streamed(platform: Platform | null, to: Address, world: World): Draft {

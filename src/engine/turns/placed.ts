@@ -20,7 +20,7 @@ export function placed(
   parts: Parts,
   previews: Previews,
   running: Running,
-  everyMs: number,
+  { everyMs, afterMs }: { readonly everyMs: number; readonly afterMs: number },
   known: string | null,
 ): Draft {
   const { world, ledger } = parts;
@@ -28,6 +28,7 @@ export function placed(
   const to = session.address;
   const hints = hintsFor(to, turn.input.hints, turn.input.anchor);
   const stopped = new AbortController();
+  const begunAt = world.now();
   let id = known;
   let latest: string | null = null;
   /** What stands there by now, as far as we know. */
@@ -45,6 +46,10 @@ export function placed(
   async function work(): Promise<void> {
     while (latest !== null && !isMute && !stopped.signal.aborted) {
       if (id === null) {
+        // A short answer needs no placeholder, and the phone's notification shows the answer itself.
+        const due = later(begunAt, afterMs);
+        if (due > world.now()) await world.sleep(due, stopped.signal);
+        if (stopped.signal.aborted) break;
         await (placing = place());
         placing = null;
       }

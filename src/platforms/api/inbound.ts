@@ -160,10 +160,24 @@ export function toInbound(
   caller: string,
   id: string,
   from: Address,
-  words: { readonly text: string; readonly files: readonly FileRef[]; readonly print: string },
+  words: {
+    readonly text: string;
+    readonly files: readonly FileRef[];
+    readonly print: string;
+    readonly carries?: boolean;
+  },
   at: Instant,
 ): Inbound {
   const body = { kind: "text", text: words.text, files: words.files } as const;
   const hints = { asked: words.print };
-  return { key: inboundKey(caller, id), from, sender: caller, name: caller, body, sentAt: at, hints };
+  return {
+    key: inboundKey(caller, id),
+    from,
+    sender: caller,
+    name: caller,
+    body,
+    sentAt: at,
+    hints,
+    ...(words.carries === true ? { carries: true } : {}),
+  };
 }

@@ -48,7 +48,13 @@ export function toInbound(message: APIMessage, scene: Scene, { files, missing }:
     ...(message.webhook_id === undefined ? { name: author.username } : {}),
     ...(isProgram ? { isBot: true } : {}),
     ...groupOf(message, scene),
+    ...(carriesOthers(message) ? { carries: true } : {}),
   };
+}
+
+/** Forwarded, or shown beside what its author wrote. */
+function carriesOthers({ message_snapshots = [], embeds }: APIMessage): boolean {
+  return message_snapshots.length > 0 || embeds.some((one) => embedWords(one) !== "");
 }
 
 /** The same message with other words; its first wording may still be waiting. Null when only its preview has changed. */

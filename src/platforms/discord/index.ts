@@ -2,7 +2,14 @@
 // each under a key that Discord knows for a few minutes.
 
 import { sentenceOf } from "../../core/fault.ts";
-import type { Can, DraftMessages, Platform, Surroundings } from "../../ports/platform.ts";
+import {
+  type Can,
+  type DraftMessages,
+  type Platform,
+  type Streaming,
+  type Surroundings,
+  previewsFor,
+} from "../../ports/platform.ts";
 import { api as openApi } from "./api.ts";
 import { asFault, isGone, resultOf } from "./faults.ts";
 import { areSame, slashCommands } from "./interactions.ts";
@@ -16,11 +23,11 @@ import { places } from "./stream/places.ts";
 export type DiscordSettings = {
   readonly token: string;
   readonly apiRoot: string;
-  readonly streaming: boolean;
+  readonly streaming: Streaming;
 };
 
-/** 50 requests a second for all; about five messages in five seconds in one channel. */
-const pace = { perSecond: 45, chatEveryMs: 1_000, threadsApart: true } as const;
+/** 50 requests a second for all. What a channel takes is in the headers of each answer, and the library keeps to it. */
+const pace = { perSecond: 45, chatEveryMs: 0, threadsApart: true } as const;
 const draftEveryMs = 1_500;
 const courtesyMs = 10_000;
 
@@ -77,7 +84,7 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
 
   const can: Can = {
     keyedSend: true,
-    draftEveryMs: settings.streaming ? draftEveryMs : null,
+    ...previewsFor(settings.streaming, draftEveryMs),
     pace,
     isFar: true,
   };
@@ -99,7 +106,7 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
       return listen({ ...inlet, up }, from, signal);
     },
     draft: () => undefined,
-    ...(settings.streaming ? { drafts } : {}),
+    ...(settings.streaming === false ? {} : { drafts }),
     typing(to) {
       api
         .typing(channelOf(to), AbortSignal.timeout(courtesyMs))

@@ -4,7 +4,18 @@ import type { APIMessage } from "discord-api-types/v10";
 import type { Instant } from "../../core/ids.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
 import { anItem, bootId } from "../../testing/samples.ts";
-import { channelOf, editBody, isIt, lookFrom, mustLook, nonceOf, sendBody, wanted } from "./outbound.ts";
+import {
+  channelOf,
+  draftBody,
+  editBody,
+  fillBody,
+  isIt,
+  lookFrom,
+  mustLook,
+  nonceOf,
+  sendBody,
+  wanted,
+} from "./outbound.ts";
 import { idAt } from "./stream/cursor.ts";
 
 const at = 1_800_000_000_000;
@@ -26,6 +37,7 @@ test("what is sent has a key of its item, calls nobody, and hangs below what it 
     nonce: nonceOf("i1"),
     enforce_nonce: true,
     allowed_mentions: { parse: [] },
+    flags: 4,
     message_reference: { message_id: "77", fail_if_not_exists: false },
   });
   assert.equal("message_reference" in sendBody(item({ part: 1, hints: { reply: "77" } }), "more"), false);
@@ -47,10 +59,16 @@ test("a question has buttons, or its choices are written out", () => {
   assert.match(wanted({ text: "What?", question: many }).content, /^What\?\n\n1\. choice 0\n2\. choice 1\n/);
 });
 
+test("no message of ours shows previews of links", () => {
+  for (const body of [sendBody(item(), "x"), editBody(item(), "x", []), draftBody("x", {}), fillBody("x")])
+    assert.equal((body as { flags?: number }).flags, 4);
+});
+
 test("an edit says all that is to stand there", () => {
   assert.deepEqual(editBody(item(), "done", []), {
     content: "done",
     allowed_mentions: { parse: [] },
+    flags: 4,
     attachments: [],
     components: [],
   });

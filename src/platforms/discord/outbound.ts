@@ -37,6 +37,8 @@ export function wanted({ text, question }: Pick<OutboxItem, "text" | "question">
 
 /** Nobody is called by what an agent writes. */
 const quiet = { parse: [] } as const;
+/** SUPPRESS_EMBEDS: a preview would make Discord fetch any address that the agent writes, with data in it. */
+const noPreview = { flags: 4 } as const;
 
 export function sendBody(item: OutboxItem, content: string): Sent {
   return {
@@ -44,6 +46,7 @@ export function sendBody(item: OutboxItem, content: string): Sent {
     nonce: nonceOf(item.id),
     enforce_nonce: true,
     allowed_mentions: { parse: [] },
+    ...noPreview,
     ...replyTo(item.part === 0 ? item.hints : undefined),
     ...componentsOf(item),
   };
@@ -54,17 +57,18 @@ export function editBody(item: OutboxItem, content: string, files: readonly stri
   return {
     content,
     allowed_mentions: quiet,
+    ...noPreview,
     attachments: files.map((filename, id) => ({ id, filename })),
     components: item.question === undefined ? [] : (buttonsFor(item.question) ?? []),
   };
 }
 
 export function draftBody(content: string, hints: Hints): Sent {
-  return { content, allowed_mentions: { parse: [] }, ...replyTo(hints) };
+  return { content, allowed_mentions: { parse: [] }, ...noPreview, ...replyTo(hints) };
 }
 
 export function fillBody(content: string): object {
-  return { content, allowed_mentions: quiet };
+  return { content, allowed_mentions: quiet, ...noPreview };
 }
 
 function replyTo(hints: Hints | undefined): Pick<Sent, "message_reference"> {

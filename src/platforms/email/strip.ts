@@ -44,6 +44,14 @@ export function stripQuoted(text: string, { subject, isReply }: Around): string 
   return kept === "" ? whole : kept;
 }
 
+/** Whether a text, as it was kept, repeats what others wrote: forwarded, or quoted between the lines. */
+export function carriesOthers(kept: string, subject: string): boolean {
+  const lines = kept.split("\n");
+  const isCopied = (line: string, n: number): boolean =>
+    line.startsWith(">") || isForward(line) || isDivider(line) || isBlock(lines, n);
+  return passedOn.test(subject) || lines.some(isCopied);
+}
+
 /** Where the signature begins. What is passed on may stand below it, and then all of it stays. */
 function signatureIn(own: readonly string[]): number {
   const at = own.indexOf("-- ");

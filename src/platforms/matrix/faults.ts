@@ -20,7 +20,13 @@ export function sendResultOf(error: unknown): SendResult {
   if (!(error instanceof MatrixError)) return { type: "unknown", why: reasonOf(error) };
   const { status, code, retryAfterMs, message } = error;
   if (code === "M_LIMIT_EXCEEDED" || status === 429)
-    return { type: "retry", afterMs: retryAfterMs ?? restMs, why: "the homeserver asks us to send more slowly" };
+    // Homeservers count what an account sends, in whatever room.
+    return {
+      type: "retry",
+      afterMs: retryAfterMs ?? restMs,
+      why: "the homeserver asks us to send more slowly",
+      all: true,
+    };
   // A token that is replaced in the configuration brings the words out; until then they wait.
   if (deniedCodes.has(code))
     return { type: "retry", afterMs: restMs, why: `the homeserver refuses our token: ${message}` };

@@ -7,7 +7,14 @@ import { Fault } from "../../core/fault.ts";
 import type { Address } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import { orAborted } from "../../core/running/aborted.ts";
-import type { DraftMessages, Inlet, Platform, Surroundings } from "../../ports/platform.ts";
+import {
+  type DraftMessages,
+  type Inlet,
+  type Platform,
+  type Streaming,
+  type Surroundings,
+  previewsFor,
+} from "../../ports/platform.ts";
 import { type MatrixApi, matrixApi } from "./api.ts";
 import { listenFault, sendResultOf } from "./faults.ts";
 import { isBook, partsOf } from "./markup.ts";
@@ -20,7 +27,7 @@ export type MatrixSettings = {
   /** The account's whole id, such as @bot:example.org. */
   readonly user: string;
   readonly token: string;
-  readonly streaming: boolean;
+  readonly streaming: Streaming;
 };
 
 /** Edits are events of their own, which every server and client keeps. */
@@ -36,15 +43,16 @@ export function matrix(settings: MatrixSettings, around: Surroundings): Platform
     account,
     can: {
       keyedSend: true,
-      draftEveryMs: settings.streaming ? draftEveryMs : null,
-      pace: { perSecond: 5, chatEveryMs: 500 },
+      ...previewsFor(settings.streaming, draftEveryMs),
+      // Homeservers differ widely; how much this one takes is learned from its refusals.
+      pace: { perSecond: 5, chatEveryMs: 500, chatBurst: 3 },
       isFar: true,
     },
     parts: partsOf,
     listen: (inlet, from, signal) => listen(api, settings, around, inlet, from, signal),
     send: (item, signal) => send(api, around, item, signal),
     draft: () => undefined,
-    ...(settings.streaming ? { drafts: draftsOf(api, around) } : {}),
+    ...(settings.streaming === false ? {} : { drafts: draftsOf(api, around) }),
     typing(to) {
       const limit = AbortSignal.timeout(typingMs);
       void courtesy(around.world, "typing", api.typing(to.chat, settings.user, typingMs, limit));

@@ -1,6 +1,7 @@
 // The calls of Slack's Web API that we use, and the socket it sends events through. The libraries are loaded at the first
 // use. Nothing is repeated here: who may repeat what is decided by those who call. Every rejection is for faults.ts to read.
 
+import type { Streaming } from "../../ports/platform.ts";
 import type { SocketModeClient } from "@slack/socket-mode";
 import type { WebClient } from "@slack/web-api";
 import type { World } from "../../ports/world.ts";
@@ -12,7 +13,7 @@ export type SlackSettings = {
   readonly appToken: string;
   /** Where the Web API is, up to and without the last slash. */
   readonly apiRoot: string;
-  readonly streaming: boolean;
+  readonly streaming: Streaming;
 };
 
 /** Slack leaves the payload out where it was not asked for. */

@@ -217,6 +217,7 @@ export function toInbound(heard: Heard, account: string, self: Self, isOurs: boo
     ...(heard.isBot ? { isBot: true } : {}),
     ...(heard.isDirect ? {} : { group: { called: heard.isCalled || isOurs, ...title } }),
     ...(heard.replaces === undefined ? {} : { replaces: heard.replaces }),
+    ...(what.kind === "words" && what.attached.length > 0 ? { carries: true } : {}),
   };
 }
 

@@ -5,7 +5,7 @@
 import { Fault } from "../../core/fault.ts";
 import type { Address } from "../../core/message.ts";
 import type { SendResult } from "../../core/outbox.ts";
-import type { DraftMessages, Platform, Surroundings } from "../../ports/platform.ts";
+import { type DraftMessages, type Platform, type Surroundings, previewsFor } from "../../ports/platform.ts";
 import type { SlackSettings } from "./api.ts";
 import { type Desk, openDesk } from "./desk.ts";
 import { failureOf, faultOf, isGone, resultOf } from "./faults.ts";
@@ -28,15 +28,15 @@ export function slack(settings: SlackSettings, { world, blobs }: Surroundings): 
     account,
     can: {
       keyedSend: true,
-      draftEveryMs: settings.streaming ? draftEveryMs : null,
-      pace: { perSecond: 5, chatEveryMs: 1_000, editsPerMinute: 50 },
+      ...previewsFor(settings.streaming, draftEveryMs),
+      pace: { perSecond: 5, chatEveryMs: 1_000, chatBurst: 3, editsPerMinute: 50 },
       isFar: true,
     },
     parts: partsOf,
     listen: (inlet, from, signal) => listenTo(desk, inlet, from, signal),
     send: (item, signal) => sendItem(desk, item, signal),
     draft: () => undefined,
-    ...(settings.streaming ? { drafts: draftMessages(desk) } : {}),
+    ...(settings.streaming === false ? {} : { drafts: draftMessages(desk) }),
     async ping(signal) {
       await desk.api.whoAmI(signal).catch((error: unknown) => {
         throw faultOf(failureOf(error), "botToken", error);

@@ -1,6 +1,7 @@
 // The Bot API as the rest of this folder uses it: grammY's calls, loaded at the first one, and the bytes of files. One
 // connection pool per token. Nothing is retried here: whether something may be tried again is decided in faults.ts.
 
+import type { Streaming } from "../../ports/platform.ts";
 import type { Api, InputFile } from "grammy";
 import type { Update } from "grammy/types";
 import { contentOf } from "../../ports/content.ts";
@@ -9,7 +10,7 @@ export type Settings = {
   readonly token: string;
   readonly apiRoot: string;
   /** Answers grow inside one message. */
-  readonly streaming: boolean;
+  readonly streaming: Streaming;
   /** A message that was taken gets an eye. */
   readonly receipts: boolean;
   /** Where Telegram brings updates by itself; without it we ask for them. */

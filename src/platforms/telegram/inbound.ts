@@ -4,7 +4,7 @@
 import type { CallbackQuery, Message, Update } from "grammy/types";
 import type { Instant } from "../../core/ids.ts";
 import type { Address, Group, Hints, Inbound } from "../../core/message.ts";
-import { type Me, answeredElse, isCalled, isForAnotherBot, wordsOf } from "./words.ts";
+import { type Me, answeredElse, carriesOthers, isCalled, isForAnotherBot, wordsOf } from "./words.ts";
 
 /** A file that is still out there. */
 export type Attached = {
@@ -68,6 +68,7 @@ export function readParts(parts: readonly Message[], account: string, me: Me): R
         anchor: String(first.message_id),
         ...hintsOf(first),
         ...(group === undefined ? {} : { group }),
+        ...(parts.some((one) => carriesOthers(one, me)) ? { carries: true } : {}),
       },
     },
   };

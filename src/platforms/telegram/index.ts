@@ -6,7 +6,14 @@ import type { Update } from "grammy/types";
 import { sentenceOf } from "../../core/fault.ts";
 import { commands } from "../../core/route.ts";
 import type { Routes } from "../../ports/http.ts";
-import type { Inlet, Pace, Platform, Receipt, Surroundings } from "../../ports/platform.ts";
+import {
+  type Inlet,
+  type Pace,
+  type Platform,
+  type Receipt,
+  type Surroundings,
+  previewsFor,
+} from "../../ports/platform.ts";
 import { partsOf } from "./albums.ts";
 import { type Bot, type Settings, accountOf, openBot, theirs } from "./api.ts";
 import { faultOf } from "./faults.ts";
@@ -27,6 +34,7 @@ const pace: Pace = {
   // About 30 are let through; what leaves evenly arrives in bunches.
   perSecond: 25,
   chatEveryMs: 1_000,
+  chatBurst: 3,
   perGroupMinute: 20,
   // Only people have positive ids.
   isGroup: ({ chat }) => chat.startsWith("-"),
@@ -85,12 +93,12 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
   const platform: Platform = {
     name: "telegram",
     account,
-    can: { keyedSend: false, draftEveryMs: settings.streaming ? draftEveryMs : null, pace, isFar: true },
+    can: { keyedSend: false, ...previewsFor(settings.streaming, draftEveryMs), pace, isFar: true },
     parts,
     listen,
     send: out.send,
     draft: () => undefined,
-    ...(settings.streaming ? { drafts: out.drafts } : {}),
+    ...(settings.streaming === false ? {} : { drafts: out.drafts }),
     typing: (to, hints) => quietly("showing that we type", out.typing(to, hints)),
     ping: async (signal) => void (await whoAmI(bot, signal)),
     probe: (signal) => probe(bot, signal),

@@ -58,6 +58,15 @@ export function answeredElse(message: Message, me: Me): Message | undefined {
   return answered?.from?.id === me.id ? undefined : answered;
 }
 
+/** Whether words of others are in it: forwarded, quoted, answered, or written by another bot in its sender's name. */
+export function carriesOthers(message: Message, me: Me): boolean {
+  const { forward_origin: origin, via_bot: bot, external_reply: external } = message;
+  const answered = answeredElse(message, me);
+  const isOthers =
+    answered !== undefined && (answered.from?.id !== message.from?.id || answered.forward_origin !== undefined);
+  return origin !== undefined || bot !== undefined || external !== undefined || isOthers;
+}
+
 /** All it says. A command stands alone, so that it is read as one. */
 export function wordsOf(message: Message, me: Me): string {
   const own = [textOf(message, me), ...thingsIn(message)].filter((one) => one !== "").join("\n");

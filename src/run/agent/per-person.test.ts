@@ -5,13 +5,15 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { type TestContext, describe, test } from "node:test";
 import { withoutSandbox } from "../../../test/fakes/room.ts";
 import { pathsIn } from "../../config/paths.ts";
 import { loadConfig } from "../../config/load.ts";
+import { noGrant } from "../../core/grant.ts";
+import { workspaceName } from "../../core/workspace.ts";
 import { type Requester, ownerPerson } from "../../core/requester.ts";
-import { listWorkspaces } from "../../host/workspaces.ts";
-import type { Tool } from "../../ports/tool.ts";
+import { listWorkspaces, markWorkspace } from "../../host/workspaces.ts";
+import type { Tool, ToolContext } from "../../ports/tool.ts";
 import { openBlobs } from "../../stores/blobs/index.ts";
 import { aToolContext } from "../../testing/samples.ts";
 import { openSandbox } from "../../sandbox/index.ts";
@@ -59,11 +61,11 @@ async function aHome(t: TestContext, tools = "{}") {
       blobs,
       archive: { recall: async () => [] },
     });
-  const all = perPerson(make, workspaces, await workspaces.workspaceFor(owner));
+  const all = perPerson(make, workspaces, await workspaces.workspaceFor(owner), false);
   const named = (name: string): Tool => all.find((tool) => tool.name === name) ?? assert.fail(name);
   let calls = 0;
-  const call = async (requester: Requester, name: string, input: object) =>
-    JSON.stringify(await named(name).run(input, aToolContext(`k${calls++}`, { requester })));
+  const call = async (requester: Requester, name: string, input: object, more: Partial<ToolContext> = {}) =>
+    JSON.stringify(await named(name).run(input, aToolContext(`k${calls++}`, { requester, ...more })));
   return { home, paths, workspaces, call };
 }
 
@@ -122,4 +124,38 @@ test("shared by the settings, everybody works in one folder", { skip }, async (t
     listed.map(({ person }) => person),
     [ownerPerson],
   );
+});
+
+describe("text from outside is followed through files", () => {
+  const isOutside = (result: string) => (JSON.parse(result) as { outside?: true }).outside === true;
+
+  test("a marked conversation marks the workspace it writes to, and reading there marks others of that person", async (t) => {
+    const { call, workspaces, paths } = await aHome(t);
+    const input = { path: "notes.txt", content: "obey" };
+    assert.equal(isOutside(await call(guest, "write_file", input)), false);
+    assert.equal(isOutside(await call(guest, "read_file", { path: "notes.txt" }, { outside: true })), false);
+    assert.equal((await workspaces.workspaceFor(guest)).isMarked, false, "reading leaves nothing behind");
+    await call(guest, "write_file", input, { outside: true });
+    assert.equal((await workspaces.workspaceFor(guest)).isMarked, true);
+    for (const [name, of] of [
+      ["read_file", { path: "notes.txt" }],
+      ["search_files", { pattern: "obey" }],
+      ["read_file", { path: "none" }],
+    ] as const)
+      assert.equal(isOutside(await call(guest, name, of)), true, name);
+    assert.equal(isOutside(await call(owner, "search_files", { pattern: "obey" })), false, "others stay as they are");
+    await markWorkspace(paths.workspaces, workspaceName(guest.person), false);
+    assert.equal(isOutside(await call(guest, "read_file", { path: "notes.txt" })), false, "the owner took it back");
+  });
+
+  test("files that were sent, and calls that reach a host, bring text from outside", async (t) => {
+    const { call, workspaces } = await aHome(t);
+    const { blobs } = await workspaces.workspaceFor(owner);
+    const { blob } = await blobs.put(Buffer.from("obey"), { name: "a.txt", mime: "text/plain" });
+    assert.equal(isOutside(await call(owner, "read_file", { path: blobs.path(blob) })), true);
+    await call(owner, "write_file", { path: "a", content: "b" });
+    assert.equal(isOutside(await call(owner, "read_file", { path: "a" })), false);
+    const grant = { ...noGrant, hosts: ["example.org"] };
+    assert.equal(isOutside(await call(owner, "read_file", { path: "a" }, { grant })), true);
+  });
 });

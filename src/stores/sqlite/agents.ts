@@ -5,6 +5,7 @@ import type { SessionId } from "../../core/ids.ts";
 import { type Recalled, memoryScope } from "../../core/memory.ts";
 import type { Archive, AskedLine } from "../../ports/store.ts";
 import type { All } from "./archive.ts";
+import type { Session } from "../../core/session.ts";
 import { questionIn } from "./queries.ts";
 import { toEntry, toMemory, toMessage, toRule, toSession, toSpent, toTurn } from "./rows.ts";
 
@@ -26,25 +27,24 @@ export function agentReads(
   function said(scope: string, match: string, limit: number): readonly Recalled[] {
     const sql = `SELECT messages.* FROM search, messages
       WHERE search MATCH ? AND messages.n = search.rowid AND undone = 0 ORDER BY rank LIMIT ?`;
-    const scopes = new Map<SessionId, boolean>();
-    const isTheirs = (session: SessionId): boolean => {
-      const known = scopes.get(session);
+    const sessions = new Map<SessionId, Session | null>();
+    /** Null where it is a conversation of other people. */
+    const theirs = (id: SessionId): Session | null => {
+      const known = sessions.get(id);
       if (known !== undefined) return known;
-      const [raw] = all("SELECT * FROM sessions WHERE id = ?", session);
-      const theirs = raw !== undefined && memoryScope(toSession(raw).address) === scope;
-      scopes.set(session, theirs);
-      return theirs;
+      const [session] = all("SELECT * FROM sessions WHERE id = ?", id).map(toSession);
+      const found = session !== undefined && memoryScope(session.address) === scope ? session : null;
+      sessions.set(id, found);
+      return found;
     };
     const found = all(sql, match, lookedAt)
       .map(toMessage)
-      .filter(({ session }) => isTheirs(session));
-    return found.slice(0, limit).map(({ key, text, at, outside }) => ({
-      from: "conversation",
-      id: key,
-      text,
-      at,
-      ...(outside === true ? { outside } : {}),
-    }));
+      .filter(({ session }) => theirs(session) !== null);
+    return found.slice(0, limit).map(({ key, text, at, session, outside, carries }) => {
+      // What was said in a conversation with text from outside may repeat it.
+      const isMarked = outside === true || carries === true || theirs(session)?.outside === true;
+      return { from: "conversation", id: key, text, at, ...(isMarked ? { outside: true } : {}) };
+    });
   }
 
   return {

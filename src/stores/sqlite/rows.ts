@@ -78,7 +78,7 @@ export function toMessage(raw: Raw): Message {
     text: raw["text"] as string,
     ...question,
     ...files,
-    ...(raw["outside"] === 1 ? { outside: true } : {}),
+    ...(raw["outside"] === 1 ? { outside: true } : raw["outside"] === 2 ? { carries: true } : {}),
     at: raw["at"] as Instant,
   };
 }

@@ -146,8 +146,8 @@ export function toRow(change: Change): Row {
     case "owner":
       return [numbers.owner, change.boot, change.fence, change.session, change.fence - 1];
     case "message": {
-      const { session, turn, role, key, question, at, text, files, outside } = change.message;
-      const strange = outside === true ? 1 : 0;
+      const { session, turn, role, key, question, at, text, files, outside, carries } = change.message;
+      const strange = outside === true ? 1 : carries === true ? 2 : 0;
       return [numbers.message, session, turn, role, key, orNull(question), at, text, orNull(files), strange];
     }
     case "turn":

@@ -96,6 +96,7 @@ function memoryTests(open: OpenStore): void {
       { put: "message", message: aMessage("x1", { session: sessionId("s1"), text: "I bought a bicycle" }) },
       { put: "message", message: aMessage("x2", { session: sessionId("s2"), text: "a stranger's bicycle" }) },
       { put: "message", message: aMessage("x3", { session: sessionId("s1"), text: "a tram came", outside: true }) },
+      { put: "message", message: aMessage("x4", { session: sessionId("s1"), text: "> a letter", carries: true }) },
     ]);
     const found = await store.recall("owner", "bicycle", 5);
     assert.deepEqual(
@@ -110,11 +111,19 @@ function memoryTests(open: OpenStore): void {
       false,
     );
     assert.equal((await store.recall("owner", "tram", 5))[0]?.outside, true);
+    assert.equal((await store.recall("owner", "letter", 5))[0]?.outside, true);
     const lines = await store.history(sessionId("s1"), 5);
     assert.deepEqual(
-      lines.map((one) => one.outside),
-      [undefined, true],
+      lines.map(({ outside, carries }) => [outside, carries]),
+      [
+        [undefined, undefined],
+        [true, undefined],
+        [undefined, true],
+      ],
     );
+    await write(store, [{ put: "outside", session: sessionId("s1") }]);
+    const marked = await store.recall("owner", "bought", 5);
+    assert.equal(marked[0]?.outside, true, "a marked conversation may repeat text from outside anywhere");
     assert.deepEqual(await store.recall("owner", '"*()', 5), []);
     assert.equal((await store.recall("owner", "bicycle", 1)).length, 1);
   });

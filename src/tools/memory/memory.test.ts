@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Memory, type Recalled, memoryScope } from "../../core/memory.ts";
+import { type Memory, type Recalled, memoryScope, outsideScope } from "../../core/memory.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { aBoot, aToolContext, anAddress, at, bootId } from "../../testing/samples.ts";
 import { aVet } from "../../../test/fakes/room.ts";
@@ -59,11 +59,22 @@ describe("recall", () => {
 
   test("asks for the memory of the people it speaks to, and shows what can be forgotten", async () => {
     const asked: unknown[] = [];
-    const tool = recallTool({ recall: async (...all) => (asked.push(all), found) });
+    const scope = memoryScope(anAddress("c7"));
+    const tool = recallTool({ recall: async (...all) => (asked.push(all), all[0] === scope ? found : []) });
     const result = await tool.run({ query: "tea", limit: 3 }, aToolContext("k", { address: anAddress("c7") }));
-    assert.deepEqual(asked, [[memoryScope(anAddress("c7")), "tea", 3]]);
+    assert.deepEqual(
+      asked,
+      [scope, outsideScope(scope)].map((one) => [one, "tea", 3]),
+    );
     const output = `[memory m1, 2027-01-15T08:00Z] likes tea\n[said, 2027-01-15T08:01Z] ${"x".repeat(1_000)}…`;
     assert.deepEqual(result, { type: "ok", output });
+  });
+
+  test("what a marked conversation remembered is found, and marks again", async () => {
+    const [first] = found;
+    const recall = async (scope: string) => (scope.startsWith("outside:") && first ? [first] : []);
+    const result = await recallTool({ recall }).run({ query: "tea" }, aToolContext());
+    assert.match(JSON.stringify(result), /likes tea.*"outside":true/);
   });
 
   test("strangers' words that are found again are still theirs", async () => {

@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import type { Wish } from "../../core/journal.ts";
+import { needsLeave } from "../../core/outside.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { define, failed } from "../define.ts";
 import { maybe, words } from "../input.ts";
@@ -24,7 +25,7 @@ export function rememberTool(): Tool {
     schema: v.strictObject({ text: maybe(words(textMax)), forget: maybe(words(200)) }),
     async vet({ text, forget }, { outside }) {
       // Strangers must not be able to leave something behind that later conversations take for their user's own.
-      if (!outside) return { type: "run" };
+      if (!needsLeave(outside, "remember")) return { type: "run" };
       const what = [
         text === undefined ? [] : [`remember: ${text.trim()}`],
         forget === undefined ? [] : [`forget: ${forget}`],

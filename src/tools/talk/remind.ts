@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import type { Instant } from "../../core/ids.ts";
+import { needsLeave } from "../../core/outside.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { define, failed } from "../define.ts";
 import { maybe, words } from "../input.ts";
@@ -27,6 +28,15 @@ export function remindTool(): Tool {
       required: ["text"],
     },
     schema: v.strictObject({ text: words(textMax), at: maybe(words(40)), inSeconds: maybe(v.number()) }),
+    async vet({ text, ...when }, { outside, now }) {
+      // Strangers must not be able to wake the agent with words that it takes for its user's own.
+      if (!needsLeave(outside, "schedule")) return { type: "run" };
+      const due = dueAt(when, now());
+      if (due.type === "wrong") return { type: "run" };
+      const why = "it wakes the agent later, and this conversation holds text from outside";
+      const what = `remind, ${when.at ?? `in ${when.inSeconds} s`}: ${text.trim()}`;
+      return { type: "approve", why, what, bound: JSON.stringify([text, when.at, when.inSeconds]), subject: null };
+    },
     async run({ text, ...when }, { now }) {
       const due = dueAt(when, now());
       if (due.type === "wrong") return failed(due.why);

@@ -11,6 +11,20 @@ import { askTool } from "./ask.ts";
 import { type When, dueAt, remindTool } from "./remind.ts";
 import { sendFileTool } from "./send-file.ts";
 
+test("remind asks first in a marked conversation, and shows when and what", async () => {
+  const tool = remindTool();
+  const input = { text: " send the report ", inSeconds: 60 };
+  assert.deepEqual(await tool.vet?.(input, aVet()), { type: "run" });
+  const verdict = await tool.vet?.(input, aVet({ outside: true }));
+  assert.ok(verdict?.type === "approve" && verdict.subject === null);
+  assert.equal(verdict.what, "remind, in 60 s: send the report");
+  assert.deepEqual(
+    await tool.vet?.({ text: "x" }, aVet({ outside: true })),
+    { type: "run" },
+    "the call says what is wrong",
+  );
+});
+
 describe("remind", () => {
   const now = Date.parse("2027-01-15T08:00:00Z") as Instant;
   const due: readonly (readonly [when: When, at: string])[] = [

@@ -96,8 +96,10 @@ export function newWorkspace() {
 
   const methods: { readonly [name: string]: (args: Text) => Text } = {
     "auth.test": () => ({ user_id: bot.user, bot_id: bot.bot, user: bot.name, team: "Fakes", team_id: "T1" }),
-    "chat.postMessage"({ channel, text = "", thread_ts, metadata, blocks }) {
+    "chat.postMessage"({ channel, text = "", thread_ts, metadata, blocks, unfurl_links, unfurl_media }) {
       needs("chat:write");
+      // Nothing of ours may show previews: Slack would fetch whatever address stands in it.
+      if (String(unfurl_links) !== "false" || String(unfurl_media) !== "false") throw new Refusal("links_unfurl");
       if (text === "" && blocks === undefined) throw new Refusal("no_text");
       const place = channelOf(channel);
       const { ts } = add(place, {

@@ -4,8 +4,9 @@
 import type { Verdict } from "../../../core/approval.ts";
 import { sentenceOf } from "../../../core/fault.ts";
 import { later } from "../../../core/ids.ts";
-import { type Entry, type ToolCall, isFromOutside } from "../../../core/journal.ts";
+import type { Entry, ToolCall } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
+import { isMarked } from "../../../core/outside.ts";
 import { requesterOf } from "../../../core/requester.ts";
 import type { Tool } from "../../../ports/tool.ts";
 import { childOf, over } from "../../abort.ts";
@@ -58,7 +59,7 @@ async function judged(
   journal: readonly Entry[],
 ): Promise<Verdict> {
   // Earlier turns of the conversation are part of what its agent reads.
-  const outside = session.outside || turn.input.outside === true || isFromOutside(journal);
+  const outside = isMarked(session, turn.input, journal);
   const context = {
     session: session.id,
     address: session.address,
@@ -85,8 +86,8 @@ function isProper(verdict: Verdict): boolean {
     case "refuse":
       return typeof verdict.why === "string";
     case "approve": {
-      const { why, what, bound, subject } = verdict;
-      return [why, what, bound, subject ?? ""].every((text) => typeof text === "string");
+      const { why, what, bound, subject, effects = [] } = verdict;
+      return [why, what, bound, subject ?? "", ...effects].every((text) => typeof text === "string");
     }
     case "question": {
       const { text, choices, until } = verdict;

@@ -3,8 +3,8 @@
 import type { Change } from "../../../core/change.ts";
 import { unreachable } from "../../../core/ids.ts";
 import type { Entry, ToolResult, Wish } from "../../../core/journal.ts";
-import { memoryScope } from "../../../core/memory.ts";
-import type { Inbound } from "../../../core/message.ts";
+import { memoryScope, outsideScope } from "../../../core/memory.ts";
+import { type Inbound, bringsOutside } from "../../../core/message.ts";
 import { hintsFor } from "../../../core/notice.ts";
 import { type Maker, requesterOf } from "../../../core/requester.ts";
 import { writeReply } from "../../outbox/replies.ts";
@@ -20,17 +20,19 @@ export function wishesOf(
   key: string,
 ): readonly Change[] {
   const wishes = result.type === "ok" ? (result.wishes ?? []) : [];
-  const maker = makerOf(running.turn.input, journal);
+  const isMarked = running.session.outside || bringsOutside(running.turn.input);
+  const maker = makerOf(running.turn.input, journal, isMarked);
   return wishes.flatMap((wish, i) => changesOf(parts, running, wish, maker, `${key}.${i}`));
 }
 
 /** A reminder that makes a reminder does it for whoever made the first. */
-function makerOf(input: Inbound, journal: readonly Entry[]): Maker {
+function makerOf(input: Inbound, journal: readonly Entry[], isMarked: boolean): Maker {
   const { sender = input.sender } = input.maker ?? {};
   return {
     party: requesterOf(input, journal).party,
     sender,
     ...(input.group === undefined ? {} : { group: input.group }),
+    ...(isMarked ? { outside: true } : {}),
   };
 }
 
@@ -40,10 +42,15 @@ function changesOf(parts: Parts, running: Running, wish: Wish, maker: Maker, id:
   switch (wish.type) {
     case "wake":
       return [{ put: "timer", timer: { id, session: session.id, turn: null, dueAt: wish.at, text: wish.text, maker } }];
-    case "remember":
-      return [{ put: "memory", memory: { id, scope: memoryScope(session.address), text: wish.text, at } }];
-    case "forget":
-      return [{ drop: "memory", id: wish.memory, scope: memoryScope(session.address) }];
+    case "remember": {
+      const own = memoryScope(session.address);
+      const scope = maker.outside === true ? outsideScope(own) : own;
+      return [{ put: "memory", memory: { id, scope, text: wish.text, at } }];
+    }
+    case "forget": {
+      const own = memoryScope(session.address);
+      return [own, outsideScope(own)].map((scope) => ({ drop: "memory", id: wish.memory, scope }));
+    }
     case "send": {
       const to = session.address;
       const texts = platformOf(parts, to)?.parts(wish.text) ?? [wish.text];
