@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { aRoom, aVet, withoutSandbox } from "../../../test/fakes/room.ts";
@@ -17,6 +18,7 @@ import {
   typedPath,
   vetFile,
 } from "./vet.ts";
+import { refuseWithoutWall } from "./workers.ts";
 
 const home = "/home/ann/.everturn";
 const places = {
@@ -161,6 +163,18 @@ describe("a call outside of the workspace", () => {
     });
   }
 
+  test("without a sandbox nothing is done as root, unless that is accepted", async () => {
+    const off = { type: "off", why: "none", isAccepted: true } as const;
+    const refused = (isRoot: boolean, allowRoot: boolean) => () =>
+      refuseWithoutWall(off, { party: "owner", person: "owner" }, { isRoot, allowRoot });
+    assert.throws(refused(true, false), /the gateway runs as root without a sandbox.*agent\.tools\.allowRoot: true/);
+    for (const [isRoot, allowRoot] of [
+      [true, true],
+      [false, false],
+    ] as const)
+      assert.doesNotThrow(refused(isRoot, allowRoot));
+  });
+
   test("without a sandbox other people are refused, whatever the path", async (t) => {
     const requester = { party: "person", person: "telegram/bot/7" } as const;
     const vet = vetFile(aRoom(t), { tool: "read_file", path: "f", input: {} }, aVet({ requester }));
@@ -169,6 +183,8 @@ describe("a call outside of the workspace", () => {
 });
 
 const skip = await withoutSandbox();
+/** Where HOME is inside. */
+const insideHome = join("/home", "sandbox", "x");
 
 describe("with a sandbox", { skip }, () => {
   const cases: readonly (readonly [tool: FileToolName, path: string, type: string])[] = [
@@ -178,14 +194,14 @@ describe("with a sandbox", { skip }, () => {
     ["read_file", "/etc/os-release", "run"],
     ["read_file", "/usr/share/none", "run"],
     ["read_file", "/etc/shadow", "approve"],
-    ["read_file", "/root/.ssh/id_ed25519", "approve"],
+    ["read_file", join(homedir(), ".ssh/id_ed25519"), "approve"],
     ["read_file", "~/.ssh/id_ed25519", "run"],
-    ["read_file", "/home/sandbox/x", "run"],
+    ["read_file", insideHome, "run"],
     ["read_file", "../control.token", "refuse"],
     ["write_file", "f", "run"],
     ["write_file", ".git/hooks/pre-commit", "run"],
     ["write_file", "/tmp/x", "run"],
-    ["write_file", "/home/sandbox/x", "run"],
+    ["write_file", insideHome, "run"],
     ["write_file", "/etc/hosts", "approve"],
     ["edit_file", "/etc/passwd", "refuse"],
     ["search_files", ".", "run"],
