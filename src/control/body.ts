@@ -26,7 +26,9 @@ export function isRefusal(value: object): value is HttpRefusal {
 
 const nothing: ReadBody = { body: null, done: () => undefined };
 
-export function bodyReader(settings: Pick<typeof bodyLimits, "togetherMax" | "wholeMs"> = bodyLimits): BodyReader {
+export type BodySettings = { readonly togetherMax: number; readonly wholeMs: number };
+
+export function bodyReader(settings: BodySettings = bodyLimits): BodyReader {
   let together = 0;
 
   async function whole(incoming: IncomingMessage, max: number): Promise<ReadBody | HttpRefusal> {

@@ -10,7 +10,7 @@ import type { Routes } from "../ports/http.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type Guard, guard } from "./auth.ts";
-import type { bodyReader } from "./body.ts";
+import type { BodySettings } from "./body.ts";
 import type { Devices } from "./devices.ts";
 import { tally } from "./tally.ts";
 import type { Draining } from "./protocol.ts";
@@ -34,7 +34,7 @@ export type ControlParts = {
   /** A connection on which nothing moves for this long is dropped; live streams ping more often. */
   readonly silenceMs?: number;
   /** Limits on bodies, where a test wants others. */
-  readonly bodies?: Parameters<typeof bodyReader>[0];
+  readonly bodies?: BodySettings;
 };
 
 export type Control = {

@@ -32,7 +32,7 @@ test("what a template brings from strangers tightens approvals, and a kill does 
       "platforms:",
       "  hooks:",
       `    repo: { secret: ${secret}, text: "Look at this.\\n{{issue.body}}", to: web/local/repo }`,
-      `    own: { secret: ${secret}, to: web/local/own }`,
+      `    own: { secret: ${secret}, to: web/local/own, role: admin }`,
     ].join("\n"),
   });
   const first = await stage.start();

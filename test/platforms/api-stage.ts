@@ -6,7 +6,7 @@ import { join } from "node:path";
 import OpenAI from "openai";
 
 export const key = "a-key-of-some-length";
-const config = `platforms:\n  api:\n    keys:\n      app: \${APP_KEY}\n      other: \${OTHER_KEY}\n`;
+const config = `platforms:\n  api:\n    keys:\n      app: { key: "\${APP_KEY}", role: approver }\n      other: \${OTHER_KEY}\n`;
 
 /** A home whose gateway knows two callers. */
 export function withKeys(home: string, more = ""): string {

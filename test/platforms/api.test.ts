@@ -143,6 +143,20 @@ describe("conversations", { timeout: 3 * patienceMs }, () => {
     const leave = await answerOf(await ask(url, { messages: [user("ask before you act")] }, session));
     assert.match(leave, /Answer with one of these words: .*approve/);
     assert.match(await answerOf(await ask(url, { messages: [user("approve")] }, session)), /^Done/);
+
+    // A key without the role only withdraws what it asked for.
+    const other = { ...session, authorization: "Bearer another-key-of-some-length" };
+    const asks = await answerOf(await ask(url, { messages: [user("ask before you act")] }, other));
+    assert.match(asks, /Only approvers may allow this\. .*\n\nAnswer with one of these words: deny\.$/s);
+    for (const words of ["approve", "yes", "/approve", "/approve always"]) {
+      const refused = await answerOf(await ask(url, { messages: [user(words)] }, other));
+      assert.match(refused, /^Only approvers may allow this\./, words);
+    }
+    assert.match(
+      await answerOf(await ask(url, { messages: [user("/restart")] }, other)),
+      /^Only admins of api may use/,
+    );
+    assert.match(await answerOf(await ask(url, { messages: [user("deny")] }, other)), /not done/);
     const help = await answerOf(await ask(url, { messages: [{ role: "system", content: "x" }, user("/help")] }));
     assert.match(help, /\/status/);
   });

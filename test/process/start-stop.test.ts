@@ -16,12 +16,12 @@ import {
   newHome,
   refusedStart,
   root,
-  run,
   runGateway,
   signal,
   spawnGateway,
   start,
   stateOf,
+  tokenOf,
   until,
   whenReady,
   within,
@@ -222,9 +222,7 @@ test("output into a pipe that is closed does not end it", async (t) => {
     (found) => typeof found?.url === "string",
     "it has said where it is",
   );
-  const status = await run(t, home, ["gateway", "status", "--json"]);
-  const { link } = JSON.parse(status.out) as { readonly link: string };
-  const ask = client({ url: state?.url ?? "", token: new URL(link).searchParams.get("token") ?? "" });
+  const ask = client({ url: state?.url ?? "", token: tokenOf(home) });
   for (let i = 0; i < 20; i++) await ask.send("c1", `m${i}`, `word ${i}`);
   await until(
     () => ask.transcript("c1"),

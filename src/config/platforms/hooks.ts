@@ -32,6 +32,8 @@ const hook = v.pipe(
     text: v.exactOptional(text),
     id: v.exactOptional(bodyPath),
     to: v.exactOptional(place),
+    /** Whose rights its turns have. It never approves and never commands. */
+    role: v.optional(oneOf("person", "admin"), "person"),
     reply: v.exactOptional(group({ url: address, secret: v.exactOptional(secret) })),
   }),
   v.check((one) => one.to === undefined || one.reply === undefined, "must have `to` or `reply`, not both"),
@@ -39,7 +41,7 @@ const hook = v.pipe(
 
 const all = v.record(hookName, hook, "must be a group of hooks by their names, or false to switch them off");
 
-/** Whoever can sign was let in by whoever configured the secret; nobody there is an admin. */
+/** Whoever can sign was let in by whoever configured the secret. */
 const standing = v.parse(group(everyPlatform), { allow: ["*"], pairing: false, restartNotices: false });
 
 export const hooks = v.union(
@@ -47,7 +49,10 @@ export const hooks = v.union(
     v.literal(false),
     v.pipe(
       all,
-      v.transform((named) => ({ ...standing, hooks: named })),
+      v.transform((named) => {
+        const admins = Object.entries(named).flatMap(([name, { role }]) => (role === "admin" ? [name] : []));
+        return { ...standing, admins, hooks: named };
+      }),
     ),
   ],
   "must be a group of hooks by their names, or false to switch them off",

@@ -37,7 +37,8 @@ export function standingOf({ platform, sender, isGroup, rules, admins, approvers
     if (sender.id === apiOwner) return { party: "owner", commands: true, approves: true };
     return { party: "person", commands: false, approves: approvers?.includes(sender.id) === true };
   }
-  if (sender.isBot || platform === "hooks") return { party: "person", commands: false, approves: false };
+  if (platform === "hooks") return { party: hookParty(sender, admins), commands: false, approves: false };
+  if (sender.isBot) return { party: "person", commands: false, approves: false };
   // "*" lets everybody use the commands and gives nothing else: nobody is trusted without being named.
   const isNamedAdmin = isNamed(sender, admins) || known?.admin === true;
   const isApprover = isNamedAdmin || isNamed(sender, approvers ?? onlyOne(rules, admins, isGroup));
@@ -51,6 +52,11 @@ export function standingOf({ platform, sender, isGroup, rules, admins, approvers
 /** Where one person alone may speak and no admin is named, the gateway is theirs; others may listen in a group. */
 function onlyOne({ allow }: AccessRules, admins: readonly string[], isGroup: boolean): readonly string[] {
   return admins.length === 0 && allow.length === 1 && !isGroup ? allow : [];
+}
+
+/** A webhook has the rights that its configuration gives it, whoever its body says it is from. */
+function hookParty({ id }: Sender, admins: readonly string[]): Party {
+  return admins.includes(id.split("/")[0] ?? id) ? "admin" : "person";
 }
 
 function isNamed(sender: Sender, entries: readonly string[]): boolean {

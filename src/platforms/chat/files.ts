@@ -57,8 +57,8 @@ export async function give(blobs: Blobs, blob: string, query: URLSearchParams): 
       "content-security-policy": "default-src 'none'; sandbox",
       "x-content-type-options": "nosniff",
       "cross-origin-resource-policy": "same-origin",
-      // The same name is always the same content.
-      "cache-control": "private, max-age=31536000, immutable",
+      // The same name is always the same content, but the signature in an address holds for minutes only.
+      "cache-control": "private, max-age=600",
     },
   });
 }

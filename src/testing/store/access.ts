@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { AccessLink, Device } from "../../core/access/devices.ts";
 import type { Paired, Pairing } from "../../core/access/pairing.ts";
 import type { Change } from "../../core/change.ts";
 import { advanceTurn } from "../../core/turn.ts";
@@ -12,6 +13,7 @@ export function accessTests(open: OpenStore): void {
   describe("who is let in", { concurrency: 4 }, () => {
     pairingTests(open);
     pairedTests(open);
+    deviceTests(open);
     wordingTests(open);
   });
 }
@@ -92,6 +94,43 @@ function pairedTests(open: OpenStore): void {
     ]);
     await write(store, [{ put: "paired", paired: later }]);
     assert.deepEqual(await store.pairedPeople(), [eve, later]);
+  });
+}
+
+function deviceTests(open: OpenStore): void {
+  const phone: Device = { id: "d1", digest: "1".repeat(64), name: "Chrome", createdAt: at(1), seenAt: at(1) };
+  const laptop: Device = { ...phone, id: "d2", digest: "2".repeat(64), createdAt: at(2) };
+  const link: AccessLink = { digest: "3".repeat(64), expiresAt: at(9) };
+  const signIn: readonly Change[] = [
+    { drop: "link", digest: link.digest },
+    { put: "device", device: phone },
+  ];
+
+  test("a link signs one device in, once, and both outlive the process", async (t) => {
+    const { store, by, reopen } = await started(t, open);
+    assert.equal(await store.commit(signIn, by), "conflict", "a link that was never made");
+    assert.deepEqual(await store.devices(), []);
+    await write(store, [{ put: "link", link }]);
+    assert.deepEqual(await store.links(), [link]);
+    await write(store, signIn);
+    assert.equal(await store.commit(signIn, by), "conflict", "it was used");
+    await write(store, [{ put: "device", device: laptop }]);
+    const again = await reopen();
+    assert.deepEqual([await again.links(), await again.devices()], [[], [phone, laptop]]);
+  });
+
+  test("a device that was revoked does not come back by being seen", async (t) => {
+    const { store, by } = await started(t, open);
+    await write(store, [
+      { put: "device", device: phone },
+      { put: "device", device: laptop },
+    ]);
+    await write(store, [{ put: "seen", device: "d1", at: at(7) }]);
+    assert.deepEqual(await store.devices(), [{ ...phone, seenAt: at(7) }, laptop]);
+    await write(store, [{ drop: "device", id: "d1" }]);
+    await write(store, [{ put: "seen", device: "d1", at: at(8) }]);
+    assert.deepEqual(await store.devices(), [laptop]);
+    assert.equal(await store.commit([{ drop: "device", id: "d1" }], by), "conflict");
   });
 }
 
