@@ -28,6 +28,7 @@ import { blobsLater } from "../stores/blobs/later.ts";
 import { personBlobs } from "../stores/blobs/person.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
+import type { AgentGiven } from "./agent/index.ts";
 import type { Shell } from "./agent/shell.ts";
 import { type Asks, type Revoked, watchAsks } from "./asks.ts";
 import { codeOf, finalWrites, timed } from "./end.ts";
@@ -204,6 +205,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     processes,
     archive: store,
     turn: (id) => store.turn(id),
+    facts: factsIn(store, boot.id),
     env: parts.env,
     hide: parts.hideKnown,
     restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),
@@ -247,6 +249,16 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   url = control.url;
   open.defer(() => control.close());
   return { gate, control, agent: brain, settings };
+}
+
+function factsIn(store: SqliteStore, boot: Boot["id"]): AgentGiven["facts"] {
+  return {
+    read: (name) => store.fact(name),
+    async write(name, value) {
+      const result = await store.commit([{ put: "fact", name, value }], boot);
+      if (result !== "committed") throw new Fault("store-refused", `${name} was not stored: ${result}.`);
+    },
+  };
 }
 
 /** What an earlier gateway has counted; most homes have no such file. */
