@@ -80,6 +80,7 @@ async function composeModel(
     get tools() {
       return agent.tools;
     },
+    sandbox: await sandbox.state(),
     async close(session) {
       if (session === "all") files.close();
       await Promise.all([agent.close(session), session === "all" ? mcp?.close() : undefined]);
