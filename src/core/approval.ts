@@ -59,6 +59,9 @@ const spoken: Readonly<Record<string, ApprovalChoice>> = {
   no: "deny",
 };
 
+/** Every word that decides, whoever says it; whether it counts is another question. */
+export const approvalWords: readonly string[] = Object.keys(spoken);
+
 /** What somebody meant by a press or a word; null when it is not an answer to an approval. */
 export function readApproval(words: string): ApprovalChoice | null {
   const typed = words.trim().toLowerCase();

@@ -74,6 +74,8 @@ export interface Agent {
   stopActivity?(address: Address): Promise<readonly string[]>;
   /** The wall around what it starts; null until it is known, and where it starts nothing. */
   readonly sandbox?: SandboxState | null;
+  /** Resolves when it is known. */
+  lookAtSandbox?(): Promise<SandboxState | null>;
   /** Lets go of what is cached for one session, or for all. */
   close(session: SessionId | "all"): Promise<void>;
 }

@@ -114,7 +114,8 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
 function sandboxLine({ output }: Context, { sandbox }: StatusReply): readonly (readonly [string, string])[] {
   if (sandbox === undefined || sandbox === null || sandbox.type === "on") return [];
   if (sandbox.type === "off" && sandbox.isAccepted) return [["sandbox", "none, as configured; nearly every call asks"]];
-  const what = sandbox.type === "off" ? "none: tools have all your rights, and nearly every call asks" : "missing: no tool runs";
+  const what =
+    sandbox.type === "off" ? "none: tools have all your rights, and nearly every call asks" : "missing: no tool runs";
   return [["sandbox", `${paint(output, "red", what)}. ${oneLine(sandbox.why)}`]];
 }
 
@@ -132,7 +133,8 @@ function lastStopLine({ boots, boot }: StatusReply, now: number): readonly (read
 /** A line each; those that want something from their owner say so. */
 function platformLines({ platforms }: StatusReply, now: number): readonly (readonly [string, string])[] {
   const lines = platforms.map((one) => {
-    const how = `${one.platform} ${oneLine(healthText(one, now as Instant))}`;
+    const notice = one.notice === undefined ? "" : `; ${oneLine(one.notice)}`;
+    const how = `${one.platform} ${oneLine(healthText(one, now as Instant))}${notice}`;
     return one.state === "denied" ? `${ended(how)} ${deniedTodo(one.platform)}` : how;
   });
   if (lines.length === 0) return [["platforms", "none"]];

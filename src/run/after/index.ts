@@ -63,7 +63,7 @@ export async function afterwards(parts: Ready): Promise<void> {
 
 /** Whoever looks after the gateway learns once that its tools have no wall around them. */
 async function warnOfSandbox({ agent, store, settings, gate, world }: Ready): Promise<void> {
-  const notice = sandboxNotice(agent.sandbox ?? null);
+  const notice = sandboxNotice((await agent.lookAtSandbox?.()) ?? null);
   if (notice === null) return;
   world.log("warn", notice.text);
   const homes = await homesNow(store, settings.platforms, gate.status().platforms);

@@ -95,6 +95,9 @@ export function shell({ load, models, known = knownTool }: ShellOptions): Shell 
     get sandbox() {
       return loaded?.sandbox ?? null;
     },
+    async lookAtSandbox() {
+      return (await (await get()).lookAtSandbox?.()) ?? null;
+    },
     async close(session) {
       if (session === "all") closed = true;
       await loaded?.close(session);
