@@ -89,6 +89,7 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
       ...(isDeep ? [] : platformLines(status, now)),
+      ...serverLines(status),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -107,6 +108,14 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
   if (safeMode)
     return `${paint(output, "red", "in safe mode")}: ${reason ?? "it died too often before it was ready"}. \`everturn why\` tells more, \`everturn gateway resume\` tries again.`;
   return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
+}
+
+/** Those with something to say. A gateway of an earlier version names none. */
+function serverLines({ servers = [] }: Partial<StatusReply>): readonly (readonly [string, string])[] {
+  const noted = servers.flatMap(({ name, state, why }) =>
+    why === null ? [] : [`${oneLine(name)} ${state}: ${oneLine(why)}`],
+  );
+  return noted.length === 0 ? [] : [["mcp", noted.join("\n")]];
 }
 
 function recoveredLine({ recovered: { turns, items } }: StatusReply): readonly (readonly [string, string])[] {
