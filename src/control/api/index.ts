@@ -11,7 +11,14 @@ import { reads } from "./reads.ts";
 import { serverRoutes } from "./servers.ts";
 import type { ApiCall, ApiParts, ApiRoute } from "./route.ts";
 
-export const apiRoutes: readonly ApiRoute[] = [...reads, ...orders, ...agentRoutes, ...pairingRoutes, ...deviceRoutes, ...serverRoutes];
+export const apiRoutes: readonly ApiRoute[] = [
+  ...reads,
+  ...orders,
+  ...agentRoutes,
+  ...pairingRoutes,
+  ...deviceRoutes,
+  ...serverRoutes,
+];
 
 export async function runRoute(route: ApiRoute, call: ApiCall, parts: ApiParts): Promise<Response> {
   try {
