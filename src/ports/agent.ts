@@ -6,6 +6,7 @@ import type { Asked, Compacted, Entry, Heard, Said } from "../core/journal.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
 import type { ToolServers } from "./peers.ts";
+import type { SandboxState } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
 
 export type Step =
@@ -74,6 +75,10 @@ export interface Agent {
   activity?(address: Address): Promise<readonly string[]>;
   /** Ends it; a line for each that was ended. */
   stopActivity?(address: Address): Promise<readonly string[]>;
+  /** The wall around what it starts; null until it is known, and where it starts nothing. */
+  readonly sandbox?: SandboxState | null;
+  /** Resolves when it is known. */
+  lookAtSandbox?(): Promise<SandboxState | null>;
   /** Lets go of what is cached for one session, or for all. */
   close(session: SessionId | "all"): Promise<void>;
 }
