@@ -49,9 +49,9 @@ test("the gateway's home cannot be granted, neither in part nor inside of someth
     ["/u/me/notes", false],
   ] as const)
     assert.equal(pathRefusal(path, places) !== null, isRefused, path);
-  const around = { home: "/work/.everturn", ownerWorkspace: "/work" };
-  assert.notEqual(pathRefusal("/work/.everturn", around), null, "a workspace around the home opens nothing");
-  assert.notEqual(pathRefusal("/work", around), null);
+  const around = { home: "/srv/.everturn", ownerWorkspace: "/srv" };
+  assert.notEqual(pathRefusal("/srv/.everturn", around), null, "a workspace around the home opens nothing");
+  assert.notEqual(pathRefusal("/srv", around), null);
 });
 
 test("the base environment says nothing about the user", () => {
