@@ -68,7 +68,7 @@ async function composeModel(
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
   const { sandbox } = host;
-  const files = fileWorkers(paths, workspaces, sandbox, given);
+  const files = fileWorkers(config, paths, workspaces, sandbox, given);
   const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
   const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, host, given);
@@ -154,11 +154,18 @@ function sandboxOf({ agent }: Config, { home }: Paths, { env }: AgentGiven): San
   return openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
 }
 
-function fileWorkers(paths: Paths, workspaces: Workspaces, sandbox: Sandbox, given: AgentGiven): FileWorkers {
+function fileWorkers(
+  config: Config,
+  paths: Paths,
+  workspaces: Workspaces,
+  sandbox: Sandbox,
+  given: AgentGiven,
+): FileWorkers {
   return openFileWorkers({
     sandbox,
     workspaceFor: (requester) => workspaces.workspaceFor(requester),
     closed: closedTo(paths),
+    allowRoot: config.agent.tools.allowRoot,
     spawn: spawnIn(given),
     environment: toolEnvironment(given.env),
   });
