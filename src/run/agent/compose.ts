@@ -13,7 +13,7 @@ import { openJobs } from "../../host/jobs/jobs.ts";
 import type { PeerHost } from "../../peers/launch.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
-import type { Sandbox } from "../../ports/sandbox.ts";
+import type { Sandbox, SandboxState } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
 import { openSandbox } from "../../sandbox/index.ts";
@@ -33,9 +33,19 @@ export async function compose(config: Config, paths: Paths, given: AgentGiven): 
   const workspaces = openWorkspaces(config, paths, given.blobs);
   const owners = await workspaces.workspaceFor({ party: "owner", person: ownerPerson });
   const host = peerHost(config, paths, workspaces, given);
-  return config.agent.backend === "acp"
+  const agent = await (config.agent.backend === "acp"
     ? composeAcp(config, host, given)
-    : composeModel(config, paths, workspaces, owners, host, given);
+    : composeModel(config, paths, workspaces, owners, host, given));
+  return walled(agent, host.sandbox);
+}
+
+/** No turn waits for the trial of the sandbox but one that uses a tool. */
+function walled(agent: Agent, sandbox: Sandbox): Agent {
+  let known: SandboxState | null = null;
+  return Object.defineProperties(agent, {
+    sandbox: { get: () => known },
+    lookAtSandbox: { value: async () => (known = await sandbox.state()) },
+  });
 }
 
 async function composeAcp(config: Config, host: PeerHost, given: AgentGiven): Promise<Agent> {
