@@ -32,6 +32,7 @@ function watched(t: TestContext, drainMs = 0) {
     env: {},
     drainMs,
     hide,
+    secrets: [],
     overdue: (intent) => void late.push(intent),
   });
   t.after(() => asks.off());

@@ -90,6 +90,7 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
     self,
     env,
     hide,
+    secrets: [...parts.secrets, parts.token],
     drainMs: drainMsOf(config),
     overdue: (intent) => overdue(intent, parts, asks.revoked()),
   });
@@ -226,7 +227,19 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   let url: string | null = null;
   const routes = opened.flatMap((one) => one.routes ?? []);
   const { drainSeconds } = config.gateway;
-  const shared = { gateway: gate, store, archive: store, world, routes, token, version, drainSeconds, pageFolder };
+  const redact = parts.hideKnown;
+  const shared = {
+    redact,
+    gateway: gate,
+    store,
+    archive: store,
+    world,
+    routes,
+    token,
+    version,
+    drainSeconds,
+    pageFolder,
+  };
   open.defer(
     gate.watch((event) => {
       const { level, what, facts } = narrate(event);
