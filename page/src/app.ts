@@ -16,6 +16,7 @@ import { type Outgoing, outgoing } from "./outgoing.ts";
 import { type People, people } from "./people/people.ts";
 import { concernsPending, type Keep, newId } from "./pending.ts";
 import { cursorOf, type Feed, type FeedEvent, isWorking } from "./state.ts";
+import { sandboxNotice } from "./sandbox.ts";
 import type { Steps } from "./steps/calls.ts";
 import { applyTheme, storedTheme, type Theme } from "./theme.ts";
 
@@ -35,6 +36,8 @@ export type App = {
   /** Why the gateway does not let this browser in; null when it does. */
   readonly denied: ReadonlySignal<Denial | null>;
   readonly devices: DeviceList;
+  /** What is to be said about the sandbox of the tools; empty where all is well. */
+  readonly sandbox: ReadonlySignal<string>;
   readonly theme: ReadonlySignal<Theme>;
   /** The list of conversations, where there is no room for it beside the chat. */
   readonly drawer: Signal<boolean>;
@@ -70,6 +73,7 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   const files = attachments({ client, keep, denied: () => deny() });
   const signed = addresses(client, () => deny());
   const devices = deviceList(client, () => deny());
+  const wall = sandboxNotice(client);
   const asked = fates(client);
   const used = usage(client);
   const strangers = people(client);
@@ -120,6 +124,7 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
       void used.look(messages);
       void strangers.look();
       void devices.look();
+      void wall.look();
     }
     if (talk.chat.value === "") choose();
   }
@@ -166,6 +171,7 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
     theme,
     drawer,
     devices,
+    sandbox: wall.words,
     address: (file, show) => signed.get(client.filePath(talk.chat.value, file, show)),
     isFresh: signed.isFresh,
     async steps(turn) {

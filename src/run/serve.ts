@@ -34,6 +34,7 @@ import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./next/handover.ts";
 import { type Code, beginBoot, configHash, drainMsOf, openLogs, settingsOf } from "./parts.ts";
+import { sandboxReport } from "./sandbox-report.ts";
 import { type Board, openBoard, stateWhile } from "./state.ts";
 
 export type LifeParts = {
@@ -194,6 +195,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   ];
   const settings = settingsOf(config, opened);
   const processes = openProcesses();
+  const wall = sandboxReport(world);
   const brain: Shell = agent({
     world,
     version,
@@ -204,6 +206,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     env: parts.env,
     hide: parts.hideKnown,
     restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),
+    sandboxOpened: wall.watch,
   });
   let stopping: StopIntent | null = null;
   const gate: Gateway = engine.gateway({
@@ -230,6 +233,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const redact = parts.hideKnown;
   const shared = {
     redact,
+    sandbox: wall.status,
     gateway: gate,
     store,
     archive: store,

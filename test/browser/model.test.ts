@@ -98,4 +98,35 @@ describe("model", () => {
     const metrics = await fetch(`${life.url}/metrics`, { headers: { authorization: `Bearer ${life.token}` } });
     assert.match(await metrics.text(), /everturn_model_steps_today\{model="openai\/fake-model"\} 4/);
   });
+
+  it("says that there is no sandbox while there is none", async (t) => {
+    const stage = await openStage(t, script);
+    const life = await stage.start({ env: { EVERTURN_AGENT__TOOLS__TERMINAL__SANDBOX: "off" } });
+    const { page, faults } = await enter(t, browser, { link: () => newLink(life) });
+    const notice = page.getByRole("note");
+    await until(
+      async () => {
+        await page.reload();
+        await page.locator("#words").waitFor();
+        return notice.count();
+      },
+      (count) => count === 1,
+      "the notice is shown",
+    );
+    assert.match(await notice.innerText(), /^No tool runs, because the sandbox is missing\. \S/);
+    for (const [size, width, height] of [
+      ["desktop", 1280, 800],
+      ["phone", 390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await shoot(page, `no-sandbox-${size}-${colorScheme}`);
+      }
+    }
+    const status = await run(t, stage.home, ["gateway", "status"]);
+    assert.match(status.out, /sandbox +missing: no tool runs\. \S/);
+    assert.ok(!status.out.includes("#link="), "a pipe is no terminal");
+    assert.deepEqual(faults, []);
+  });
 });

@@ -92,6 +92,7 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
       ],
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
+      ...sandboxLine(status),
       ...(isDeep ? [] : platformLines(status, now)),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
@@ -111,6 +112,20 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
   if (safeMode)
     return `${paint(output, "red", "in safe mode")}: ${reason ?? "it died too often before it was ready"}. \`everturn why\` tells more, \`everturn gateway resume\` tries again.`;
   return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
+}
+
+/** Nothing while it is unknown, and from a gateway of an earlier version. */
+function sandboxLine({ sandbox }: Partial<Pick<StatusReply, "sandbox">>): readonly (readonly [string, string])[] {
+  switch (sandbox?.type) {
+    case "on":
+      return [["sandbox", sandbox.kind]];
+    case "off":
+      return [["sandbox", `off: tools run with all your rights. ${oneLine(sandbox.why)}`]];
+    case "missing":
+      return [["sandbox", `missing: no tool runs. ${oneLine(sandbox.why)}`]];
+    default:
+      return [];
+  }
 }
 
 function recoveredLine({ recovered: { turns, items } }: StatusReply): readonly (readonly [string, string])[] {

@@ -127,9 +127,11 @@ function closedTo({ home, lock, store }: Paths): readonly string[] {
 }
 
 /** One for everything that runs. */
-function sandboxOf({ agent }: Config, { home }: Paths, { env }: AgentGiven): Sandbox {
+function sandboxOf({ agent }: Config, { home }: Paths, { env, sandboxOpened }: AgentGiven): Sandbox {
   const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
-  return openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
+  const sandbox = openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
+  sandboxOpened?.(sandbox);
+  return sandbox;
 }
 
 function fileWorkers(paths: Paths, workspaces: Workspaces, sandbox: Sandbox, given: AgentGiven): FileWorkers {
