@@ -14,21 +14,22 @@ export function sandboxNotice(client: Pick<Client, "sandbox">, now: () => number
   return {
     words,
     async look() {
-      // The gateway learns it once; asking seldom is enough.
+      // Once it is known it hardly changes; asking seldom is enough.
       if (now() - lookedAt < lookEveryMs) return;
       lookedAt = now();
       const answer = await client.sandbox();
       if (answer.type === "got") words.value = answer.value;
+      else lookedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-/** What the status of the gateway means for the notice. */
-export function readSandbox(value: unknown): string {
+/** What the status of the gateway means for the notice; null while the gateway does not know it. */
+export function readSandbox(value: unknown): string | null {
   const { sandbox } = (value ?? {}) as { readonly sandbox?: unknown };
   const { type, why, isAccepted } = (sandbox ?? {}) as { readonly [name in "type" | "why" | "isAccepted"]?: unknown };
   const reason = typeof why === "string" ? ` ${why}` : "";
   if (type === "missing") return `No tool runs, because the sandbox is missing.${reason}`;
   if (type === "off" && isAccepted !== true) return `There is no sandbox: tools have all your rights.${reason}`;
-  return "";
+  return type === "on" || type === "off" ? "" : null;
 }

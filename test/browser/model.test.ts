@@ -19,11 +19,15 @@ const usage = { input: 1_000, output: 50, cached: 400 };
 const removal =
   "rm -rf build/ && find . -name '*.tmp' -delete && echo everything that was made by the last build is gone now";
 
-/** Asks for something dangerous, writes a report, sends it, and is done. */
+/** Asks for something beyond its sandbox, writes a report, sends it, and is done. */
 const script: Script = ({ seen }) => {
   const results = seen.messages.flatMap((one) => one.results).length;
   if (results === 0)
-    return { text: "I remove the build.", calls: [{ name: "terminal", input: { command: removal } }], usage };
+    return {
+      text: "I remove the build.",
+      calls: [{ name: "terminal", input: { command: removal, hosts: ["example.org"] } }],
+      usage,
+    };
   if (results === 1)
     return { calls: [{ name: "write_file", input: { path: "report.md", content: "# Removed\n" } }], usage };
   if (results === 2)
@@ -105,11 +109,7 @@ describe("model", () => {
     const { page, faults } = await enter(t, browser, { link: () => newLink(life) });
     const notice = page.getByRole("note");
     await until(
-      async () => {
-        await page.reload();
-        await page.locator("#words").waitFor();
-        return notice.count();
-      },
+      () => notice.count(),
       (count) => count === 1,
       "the notice is shown",
     );
