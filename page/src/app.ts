@@ -108,10 +108,7 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
     soon = undefined;
     const cursor = cursorOf(talk.feed.value);
     const answer = await client.list();
-    if (answer.type === "denied") {
-      deny();
-      return;
-    }
+    if (answer.type === "denied") return deny();
     if (answer.type === "got") {
       if (denied.value !== null) {
         denied.value = null;
@@ -194,21 +191,13 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
     },
   };
 
-  /** A link in the address is used at once and leaves it, whatever comes of it. */
   async function enter(): Promise<void> {
-    const entrance = entranceIn(win.location.hash);
-    if (entrance !== null) win.history.replaceState(null, "", win.location.pathname);
-    if (entrance?.type === "link") {
-      const entered = await client.signIn(entrance.secret);
-      if (entered === "signed-in") denied.value = null;
-      // Where it is signed in already, another link is not needed.
-      else if (credential.get() === null) deny(entered === "used-link" ? "used-link" : "no-link");
-    }
-    if (entrance?.type === "old-link" && credential.get() === null) deny("old-link");
-    if (talk.chat.value === "") {
-      const named = chatOfHash(win.location.hash);
-      if (named !== null) show(named);
-    } else talk.nudge(true);
+    const why = await useEntrance(win, client, credential);
+    denied.value = null;
+    if (why !== null) deny(why);
+    const named = chatOfHash(win.location.hash);
+    if (talk.chat.value !== "") talk.nudge(true);
+    else if (named !== null) show(named);
     out.wake();
     await refresh();
   }
@@ -219,6 +208,17 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   });
   void enter();
   return app;
+}
+
+/** A link in the address is used at once and leaves it, whatever comes of it. Why it did not sign this browser in. */
+async function useEntrance(win: Window, client: Client, credential: Pick<Credential, "get">): Promise<Denial | null> {
+  const entrance = entranceIn(win.location.hash);
+  if (entrance === null) return null;
+  win.history.replaceState(null, "", win.location.pathname);
+  const entered = entrance.type === "link" ? await client.signIn(entrance.secret) : "old-link";
+  // A browser that is signed in already needs no other link.
+  if (entered === "signed-in" || credential.get() !== null) return null;
+  return entered === "later" ? "no-link" : entered;
 }
 
 /** Nothing was said since it was known to work. */

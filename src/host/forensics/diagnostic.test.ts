@@ -62,16 +62,9 @@ test("S51 secrets on command lines of other processes are redacted, known ones a
     telegram: "123456789:AAF-abcdefghijklmnopqrstuvwxyz0123456",
     opaque: "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9v",
   };
-  const words = [
-    ...[known, "--password", hidden.password, `--api-token=${hidden.token}`, `MY_API_KEY=${hidden.variable}`],
-    ...[
-      `https://me:${hidden.address}@example.org/`,
-      `Bearer ${hidden.bearer}`,
-      hidden.telegram,
-      hidden.opaque,
-      "harmless",
-    ],
-  ];
+  const words = [known, "--password", hidden.password, `--api-token=${hidden.token}`, `MY_API_KEY=${hidden.variable}`];
+  words.push(`https://me:${hidden.address}@example.org/`, `Bearer ${hidden.bearer}`, hidden.telegram, hidden.opaque);
+  words.push("harmless");
   const other = spawn(process.execPath, ["-e", "setTimeout(() => {}, 600_000)", ...words], { stdio: "ignore" });
   t.after(() => other.kill("SIGKILL"));
   await until("it runs", () => commandOf(other.pid ?? 0).includes("harmless"));

@@ -21,6 +21,7 @@ export type DiagnosticRequest = {
 };
 
 const limitSeconds = 5;
+const searchPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/run/current-system/sw/bin";
 
 /** Two of these are kept at most. */
 const fileMaxBytes = 2_000_000;
@@ -95,7 +96,7 @@ export function spawnDiagnostic(request: DiagnosticRequest): number | null {
       detached: true,
       stdio: ["ignore", descriptor, descriptor],
       // Not as an argument: command lines are visible to everybody on the machine.
-      env: { ...process.env, EVERTURN_REDACT: redactRules(request.secrets ?? []) },
+      env: { PATH: searchPath, EVERTURN_REDACT: redactRules(request.secrets ?? []) },
     });
     // A shell that cannot be started is told through this event only; there is nothing to be done about it.
     child.once("error", () => child.unref());
