@@ -203,9 +203,7 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   }
 
   listenToWindow(win, app, { keep, show, refresh, enter });
-  effect(() => {
-    win.document.title = `${title.value} · Everturn`;
-  });
+  effect(() => void (win.document.title = `${title.value} · Everturn`));
   void enter();
   return app;
 }
