@@ -64,11 +64,6 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   const denied = signal<Denial | null>(null);
   const drawer = signal(false);
   const theme = signal(storedTheme(keep));
-  const deny = (why: Denial = credential.get() === null ? "no-link" : "signed-out") => {
-    // What is wrong with a link says more than that there is no credential.
-    denied.value ??= why;
-    talk.rest();
-  };
   const talk = conversation({ client, denied: () => deny(), heard });
   const files = attachments({ client, keep, denied: () => deny() });
   const signed = addresses(client, () => deny());
@@ -87,21 +82,21 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   });
   // The open conversation is known here before the gateway's list has been asked again.
   const opening = computed(() => talk.feed.value.messages.find((one) => one.role === "user"));
-  const rows = computed(() =>
-    chatRows(
-      listed.value,
-      [
-        ...(opening.value === undefined ? [] : [{ ...opening.value, chat: talk.chat.value }]),
-        ...out.unsent.value.map((one) => one.message),
-      ],
-      (chat) => keep.seen(chat),
-      talk.chat.value,
-    ),
-  );
+  const rows = computed(() => {
+    const first = opening.value === undefined ? [] : [{ ...opening.value, chat: talk.chat.value }];
+    const spoken = [...first, ...out.unsent.value.map((one) => one.message)];
+    return chatRows(listed.value, spoken, (chat) => keep.seen(chat), talk.chat.value);
+  });
   const title = computed(() => rows.value.find((one) => one.chat === talk.chat.value)?.title ?? untitled);
 
   let soon: ReturnType<typeof setTimeout> | undefined;
   const refreshSoon = () => (soon ??= setTimeout(() => void refresh(), soonMs));
+
+  function deny(why: Denial = credential.get() === null ? "no-link" : "signed-out"): void {
+    // What is wrong with a link says more than that there is no credential.
+    denied.value ??= why;
+    talk.rest();
+  }
 
   async function refresh(): Promise<void> {
     clearTimeout(soon);

@@ -69,7 +69,7 @@ test("hooks are shown under the names of config.yaml, without what cannot be wri
       .split("\n")
       .filter((line) => line.startsWith("platforms.hooks."))
       .map((line) => line.replace(/ +/, " ")),
-    ['platforms.hooks.ci.secret "[secret]"', 'platforms.hooks.ci.style "everturn"'],
+    ['platforms.hooks.ci.secret "[secret]"', 'platforms.hooks.ci.style "everturn"', 'platforms.hooks.ci.role "person"'],
   );
 });
 

@@ -5,7 +5,6 @@ import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Fate } from "../core/asked/late.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
-import type { SandboxState } from "../ports/sandbox.ts";
 import type { EntryLine, Counts, UsageLine } from "../ports/store.ts";
 import type { GatewayEvent, GatewayState, GatewayStatus, Probed } from "../ports/gateway.ts";
 import type { FileRef, Message, Question } from "../core/message.ts";
@@ -29,16 +28,12 @@ export type StatusReply = GatewayStatus & {
   readonly memoryBytes: number;
   /** How long a stop lets running turns go on, as this gateway was configured when it started. */
   readonly drainSeconds: number;
-  readonly sandbox: SandboxStatus;
   readonly counts: Counts;
   /** How the stop goes that is under way: what still runs is interrupted at `until`, all is over at `deadline`. */
   readonly draining: Draining | null;
   /** The last lives of this gateway, the newest first; one without a `stop` that is not this one died. */
   readonly boots: readonly Boot[];
 };
-
-/** The wall around tools; `unknown` until it was tried, which the first tool or the start of the agent does. */
-export type SandboxStatus = SandboxState | { readonly type: "unknown" };
 
 /** `GET /api/probe`: every platform was asked how it is, which takes some seconds where one does not answer. */
 export type ProbeReply = { readonly platforms: readonly Probed[] };

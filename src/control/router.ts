@@ -192,14 +192,8 @@ function mountedPlan({ gate }: RouterParts, mounted: Routes, method: string, pat
 
 function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
   const { gateway, store, archive, devices, world, version, drainSeconds, draining, closing, url } = parts;
-  const { sandbox = () => ({ type: "unknown" }) as const, redact = (text: string) => text } = parts;
-  const facts = () => ({
-    pid: process.pid,
-    version,
-    drainSeconds,
-    memoryBytes: process.memoryUsage.rss(),
-    sandbox: sandbox(),
-  });
+  const { redact = (text: string) => text } = parts;
+  const facts = () => ({ pid: process.pid, version, drainSeconds, memoryBytes: process.memoryUsage.rss() });
   const signable = parts.routes.flatMap((one) => one.routes.filter((route) => route.isSigned === true));
   return {
     gateway,

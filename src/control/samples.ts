@@ -77,6 +77,7 @@ const message: Message = {
 export type FakeGateway = Gateway & {
   asked: unknown[];
   state: GatewayState;
+  reason: string | null;
   emit(event: GatewayEvent): void;
   watchers: number;
 };
@@ -88,6 +89,7 @@ export function recordingGateway(): FakeGateway {
   const gateway: FakeGateway = {
     asked,
     state: "running",
+    reason: null,
     get watchers() {
       return listeners.size;
     },
@@ -102,7 +104,7 @@ export function recordingGateway(): FakeGateway {
     leaveSafeMode: (why) => void asked.push(["leave safe mode", why]),
     status: () => ({
       state: gateway.state,
-      reason: gateway.state === "running" ? null : "because",
+      reason: gateway.reason ?? (gateway.state === "running" ? null : "because"),
       safeMode: false,
       startedAt: at(1_000),
       boot: "b1",

@@ -13,7 +13,7 @@ import { type Guard, guard } from "./auth.ts";
 import type { BodySettings } from "./body.ts";
 import type { Devices } from "./devices.ts";
 import { tally } from "./tally.ts";
-import type { Draining, SandboxStatus } from "./protocol.ts";
+import type { Draining } from "./protocol.ts";
 import type { Router } from "./router.ts";
 import { toDraining, toHealth, toReady } from "./views.ts";
 
@@ -27,8 +27,6 @@ export type ControlParts = {
   readonly version: string;
   /** Takes known secrets out of what is told about the gateway and out of errors. */
   readonly redact?: (text: string) => string;
-  /** What the wall around tools is; unknown until it was tried. */
-  readonly sandbox?: () => SandboxStatus;
   /** How long a stop lets turns run; whoever waits for one needs to know. */
   readonly drainSeconds: number;
   /** Where the built page lies. */

@@ -9,7 +9,7 @@ import type { Counts, SessionLine } from "../ports/store.ts";
 import type { Draining, HealthReply, ItemView, ReadyReply, SessionView, StatusReply, TurnView } from "./protocol.ts";
 
 /** Facts about the process that the gateway itself does not know. */
-export type ProcessFacts = Pick<StatusReply, "pid" | "version" | "drainSeconds" | "memoryBytes" | "sandbox">;
+export type ProcessFacts = Pick<StatusReply, "pid" | "version" | "drainSeconds" | "memoryBytes">;
 
 export function toStatus(
   status: GatewayStatus,

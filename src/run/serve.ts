@@ -38,7 +38,6 @@ import { type Ready, greet } from "./ready.ts";
 import { type Reporter, openReporter } from "./report.ts";
 import type { Handover } from "./next/handover.ts";
 import { type Code, beginBoot, configHash, drainMsOf, openLogs, settingsOf } from "./parts.ts";
-import { sandboxReport } from "./sandbox-report.ts";
 import { type Board, openBoard, stateWhile } from "./state.ts";
 
 export type LifeParts = {
@@ -200,7 +199,6 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   ];
   const settings = settingsOf(config, opened);
   const processes = openProcesses();
-  const wall = sandboxReport(world);
   const brain: Shell = agent({
     world,
     version,
@@ -212,7 +210,6 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     env: parts.env,
     hide: parts.hideKnown,
     restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),
-    sandboxOpened: wall.watch,
   });
   let stopping: StopIntent | null = null;
   const gate: Gateway = engine.gateway({
@@ -239,7 +236,6 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const redact = parts.hideKnown;
   const shared = {
     redact,
-    sandbox: wall.status,
     gateway: gate,
     store,
     archive: store,

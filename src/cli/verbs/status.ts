@@ -92,8 +92,8 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
       ],
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
-      ...sandboxLine(status),
       ...(isDeep ? [] : platformLines(status, now)),
+      ...sandboxLine(context, status),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -114,18 +114,13 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
   return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
 }
 
-/** Nothing while it is unknown, and from a gateway of an earlier version. */
-function sandboxLine({ sandbox }: Partial<Pick<StatusReply, "sandbox">>): readonly (readonly [string, string])[] {
-  switch (sandbox?.type) {
-    case "on":
-      return [["sandbox", sandbox.kind]];
-    case "off":
-      return [["sandbox", `off: tools run with all your rights. ${oneLine(sandbox.why)}`]];
-    case "missing":
-      return [["sandbox", `missing: no tool runs. ${oneLine(sandbox.why)}`]];
-    default:
-      return [];
-  }
+/** Only where something is wrong with it. */
+function sandboxLine({ output }: Context, { sandbox }: StatusReply): readonly (readonly [string, string])[] {
+  if (sandbox === undefined || sandbox === null || sandbox.type === "on") return [];
+  if (sandbox.type === "off" && sandbox.isAccepted) return [["sandbox", "none, as configured; nearly every call asks"]];
+  const what =
+    sandbox.type === "off" ? "none: tools have all your rights, and nearly every call asks" : "missing: no tool runs";
+  return [["sandbox", `${paint(output, "red", what)}. ${oneLine(sandbox.why)}`]];
 }
 
 function recoveredLine({ recovered: { turns, items } }: StatusReply): readonly (readonly [string, string])[] {

@@ -8,7 +8,6 @@ import type { ProcessRegistry } from "../../host/processes.ts";
 import type { Models } from "../../ports/agent.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
-import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Archive, Store } from "../../ports/store.ts";
 import type { World } from "../../ports/world.ts";
 import { offlineTool } from "./effects.ts";
@@ -30,8 +29,6 @@ export type AgentGiven = {
   /** Takes every known secret out of a text. */
   readonly hide: (text: string) => string;
   readonly restart: () => ReturnType<Gateway["restart"]>;
-  /** For those who look at the gateway: the sandbox that its tools use. */
-  readonly sandboxOpened?: (sandbox: Pick<Sandbox, "state">) => void;
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
