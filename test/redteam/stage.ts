@@ -86,7 +86,7 @@ export type RedStage = {
   sent(): string;
   start(): Promise<Target>;
   /** A file of the user that runs the gateway. */
-  plant(path: string, content: string, mode?: number): void;
+  plant(path: string, content: string | Uint8Array, mode?: number): void;
 };
 
 export type Target = Gateway & {
