@@ -24,6 +24,7 @@ const entries = {
   writer: "src/stores/sqlite/writer.ts",
   seeker: "src/tools/files/worker/search/seeker.ts",
   "file-worker": "src/tools/files/worker/main.ts",
+  "sandbox-runner": "src/sandbox/runner/main.ts",
   index: "src/index.ts",
   testing: "src/testing/index.ts",
 } as const;

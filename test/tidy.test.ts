@@ -417,7 +417,7 @@ const rules: readonly Rule[] = [
     "nothing of one machine",
     (path) => path !== "package-lock.json",
     "text",
-    /(?<![\w.~}-])\/(?:wor[k]|roo[t]|hom[e]\/(?!ann\b)[a-z])[\w-]*\/[\w.-]*|registr[y]\.[\w-]+\.[a-z]+/g,
+    /(?<![\w.~}-])\/(?:wor[k]|roo[t]|hom[e]\/(?!ann\b)[a-z])[\w-]*\/[\w.-]*|registr[y]\.(?!npmjs\.org|yarnpkg\.com)[\w-]+\.[a-z]+/g,
     [
       ["README.md", `cd ${"/wor"}k/main`],
       ["src/x/y.ts", `const a = "${"/hom"}e/ada/x";`],

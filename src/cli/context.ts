@@ -40,8 +40,12 @@ export type AgentLook = {
   readonly backend: Config["agent"]["backend"];
   /** Those of the configuration, in the order in which they are used. */
   readonly models: readonly { readonly model: string; readonly reach: Reach }[];
-  /** The warning is null when all is as it was chosen. */
-  readonly sandbox: { readonly choice: "auto" | "bwrap" | "off"; readonly warning: string | null };
+  /** Null where nothing that it starts would run in one. */
+  readonly sandbox:
+    | { readonly type: "on"; readonly kind: string }
+    | { readonly type: "off"; readonly why: string; readonly isAccepted: boolean }
+    | { readonly type: "missing"; readonly why: string }
+    | null;
   /** Programs that are to be started and cannot be found. */
   readonly missing: readonly { readonly key: string; readonly program: string }[];
 };

@@ -58,7 +58,8 @@ test("without any file everything has its documented default", async () => {
       prices: {},
       budget: {},
       tools: {
-        terminal: { sandbox: "auto", network: false },
+        terminal: { sandbox: "auto", network: false, hosts: [], outside: false, unsafe: false },
+        allowRoot: false,
         approvals: "dangerous",
         web: { allowPrivate: false },
         workspaces: "separate",

@@ -11,6 +11,8 @@ export type Verdict =
       readonly type: "approve";
       /** Why it is not simply done, as part of a sentence: "it deletes a folder". */
       readonly why: string;
+      /** What the approval gives and what may come of it, in sentences, the worst first; shown in the place of `why`. */
+      readonly effects?: readonly string[];
       /** What would be done, to be shown as it is. */
       readonly what: string;
       /** A digest of everything that would be done: arguments, folder, the script that would run. */
@@ -56,6 +58,9 @@ const spoken: Readonly<Record<string, ApprovalChoice>> = {
   deny: "deny",
   no: "deny",
 };
+
+/** Every word that decides, whoever says it; whether it counts is another question. */
+export const approvalWords: readonly string[] = Object.keys(spoken);
 
 /** What somebody meant by a press or a word; null when it is not an answer to an approval. */
 export function readApproval(words: string): ApprovalChoice | null {

@@ -30,7 +30,7 @@ export type SandboxView = {
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** A command line with the wall around it, to be started as it is. */
+/** A command line with the wall around it, to be started as it is, in any folder: the view's own is set inside. */
 export type WalledCommand = {
   readonly program: string;
   readonly words: readonly string[];

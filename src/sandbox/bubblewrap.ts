@@ -62,7 +62,7 @@ export type ResourceLimits = {
  * sets the limits: the number of processes counts in the user namespace only when it is set inside of it. `$1` names paths
  * with what they must be (device:inode): a path that leads elsewhere since it was looked at is not used.
  */
-const outerScript = `exec ${seccompFd}<"$1" || exit 126
+const outerScript = `exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- ${seccompFd}<"$1" || exit 126
 shift
 echo 1000 2>/dev/null >/proc/self/oom_score_adj
 exec "$@"`;

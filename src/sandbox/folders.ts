@@ -2,7 +2,7 @@
 // one command finds what another left; no two people share them. A call with a grant gets new ones, which are removed.
 
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, realpath, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export type PersonFolders = {
@@ -14,7 +14,7 @@ export type PersonFolders = {
 
 /** Longer than any command may run. */
 export const emptyKeepMs = 2 * 24 * 3_600_000;
-export const tmpKeepMs = 7 * 24 * 3_600_000;
+export const tmpKeepMs = 30 * 24 * 3_600_000;
 
 export function digestOf(person: string): string {
   return createHash("sha256").update(person).digest("hex").slice(0, 16);
@@ -31,6 +31,13 @@ export async function personFolders(all: string, person: string): Promise<Person
 export async function emptyFolders(all: string): Promise<PersonFolders> {
   const own = join(all, "empty", randomUUID());
   return { ...(await makeFolders(own)), removed: await realpath(own) };
+}
+
+/** For the sockets of one program. */
+export async function socketFolder(all: string): Promise<string> {
+  const own = join(all, "sockets", randomUUID());
+  await mkdir(own, { recursive: true, mode: 0o700 });
+  return own;
 }
 
 async function makeFolders(own: string): Promise<Pick<PersonFolders, "home" | "tmp">> {
@@ -75,8 +82,22 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Files of /etc that the sandbox has instead of the machine's own; by name below /etc. */
-export async function writeSettings(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
+/** The folder with these files; they never change, because other programs may be looking at them. */
+export async function settingsFolder(all: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = join(all, "etc", digestOf(JSON.stringify(files)));
+  try {
+    await stat(folder);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    const draft = `${folder}.${randomUUID()}`;
+    await mkdir(draft, { recursive: true, mode: 0o700 });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(draft, name), text, { mode: 0o600 });
+    await rename(draft, folder).catch(async (failure: unknown) => {
+      // Another call was faster.
+      await rm(draft, { recursive: true, force: true });
+      if (!(failure instanceof Error && "code" in failure && /EEXIST|ENOTEMPTY/.test(String(failure.code))))
+        throw failure;
+    });
+  }
+  return folder;
 }

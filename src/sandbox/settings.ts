@@ -7,15 +7,12 @@ export type GitIdentity = { readonly name: string; readonly email: string };
 
 export const agentIdentity: GitIdentity = { name: "Agent", email: "agent@localhost" };
 
-export function settingsFiles(home: string): Readonly<Record<string, string>> {
-  return {
-    passwd: `root:x:0:0:root:/root:/bin/sh\nagent:x:${insideId}:${insideId}:agent:${home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
-    group: `root:x:0:\nagent:x:${insideId}:\nnogroup:x:65534:\n`,
-    hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
-    "nsswitch.conf":
-      "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n",
-  };
-}
+export const settingsFiles: Readonly<Record<string, string>> = {
+  passwd: `root:x:0:0:root:/root:/bin/sh\nagent:x:${insideId}:${insideId}:agent:/home/sandbox:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
+  group: `root:x:0:\nagent:x:${insideId}:\nnogroup:x:65534:\n`,
+  hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
+  "nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+};
 
 /** Files of the workspace may belong to somebody else; inside of the sandbox that is no danger. */
 export function gitConfig({ name, email }: GitIdentity): string {

@@ -28,6 +28,8 @@ export function kindOf(choice: SandboxChoice, platform: string): SandboxKind | n
 
 const setting = "agent.tools.terminal.sandbox";
 
+const offButNotAccepted = `${setting} is off, so programs would run with all rights of the gateway. Set it to auto to have a sandbox, or set agent.tools.terminal.unsafe: true to run without one.`;
+
 /** `isAccepted`: the owner has said in the configuration that programs may run without one. */
 export function decideState(
   choice: SandboxChoice,
@@ -35,7 +37,10 @@ export function decideState(
   trial: Trial,
   isAccepted: boolean,
 ): SandboxState {
-  if (choice === "off") return { type: "off", why: `It is switched off (${setting}: off).`, isAccepted };
+  if (choice === "off")
+    return isAccepted
+      ? { type: "off", why: `It is switched off (${setting}: off).`, isAccepted }
+      : { type: "missing", why: offButNotAccepted };
   if (kind === null)
     return {
       type: "off",

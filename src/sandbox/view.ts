@@ -20,6 +20,8 @@ export type ViewFacts = {
   readonly settings: Readonly<Record<string, string>>;
   readonly granted: readonly GrantedPath[];
   readonly programs: readonly string[];
+  /** Other binds, such as the sockets of the runner. */
+  readonly more: readonly Mount[];
   /** Files of the person's conversations; they lie in the gateway's home. */
   readonly files: string | null;
 };
@@ -34,7 +36,7 @@ export type ViewPlan = {
 };
 
 export function planView(facts: ViewFacts): ViewPlan {
-  const { system, runtime, hidden, workspace, folders, settings, programs } = facts;
+  const { system, runtime, hidden, workspace, folders, settings, programs, more } = facts;
   const outside = facts.granted.filter(({ real }) => !isWithin(real, workspace));
   for (const one of outside) checkGranted(one, hidden);
   const granted = outside.map((one) => bind(boundPath(one), one.access));
@@ -44,6 +46,7 @@ export function planView(facts: ViewFacts): ViewPlan {
   const replaced = Object.entries(settings).map(([name, from]): Mount => bind(from, "read", `/etc/${name}`));
   const visible: readonly Mount[] = [
     ...chosen,
+    ...more,
     ...[...system, ...replaced].filter((mount) => !isInGranted(mount, granted)),
     bind(runtime.node, "read", insideRuntime.node),
     ...runtime.shown.map((name) => bind(`${runtime.folder}/${name}`, "read", `${insideRuntime.folder}/${name}`)),

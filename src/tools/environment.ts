@@ -44,3 +44,11 @@ export function toolEnvironment(env: Variables, extra: Readonly<Record<string, s
   );
   return { ...Object.fromEntries(own), ...always, ...extra };
 }
+
+/** They tell of the user's own session, which a program in the sandbox has none of. */
+const ofSession = /^(?:HOME|USER|LOGNAME|SHELL|TMPDIR|HOSTNAME|XDG_\w+|DBUS_\w+|\w+_proxy|EVERTURN_INSIDE)$/i;
+
+/** The same for programs in a sandbox, which has a HOME and a way to the network of its own. */
+export function sandboxEnvironment(env: Variables): Record<string, string> {
+  return Object.fromEntries(Object.entries(toolEnvironment(env)).filter(([name]) => !ofSession.test(name)));
+}

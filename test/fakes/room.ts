@@ -53,7 +53,7 @@ export function makeRoom(more: RoomOptions = {}): TestRoom & { remove(): void } 
   for (const folder of [workspace, files]) mkdirSync(folder, { recursive: true });
   const inside = (path: string): string => join(workspace, path);
   const environment = { PATH: process.env["PATH"] ?? "", HOME: userHome };
-  const sandbox = openSandbox({ choice: more.sandbox ?? "off", home, userHome, environment });
+  const sandbox = openSandbox({ choice: more.sandbox ?? "off", isUnsafeAccepted: true, home, userHome, environment });
   const workers = openFileWorkers({
     sandbox,
     workspaceFor: async ({ person }) => ({ person, folder: workspace, files }),

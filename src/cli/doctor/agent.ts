@@ -43,12 +43,15 @@ function todoFor({ reach }: Asked): string {
 
 export function judgeSandbox({ agent }: Findings): Verdict {
   if (agent === null) return unread;
-  if (agent.backend !== "model") return ok("this agent has no terminal of ours");
-  if (agent.sandbox.warning === null)
-    return ok(agent.sandbox.choice === "off" ? "switched off in the configuration" : "commands run in bubblewrap");
-  return (agent.sandbox.choice === "bwrap" ? fault : warning)(
-    agent.sandbox.warning,
-    "Dangerous commands are asked for all the same; `agent.tools.terminal.sandbox: off` takes this as it is.",
+  const { sandbox } = agent;
+  if (sandbox === null) return ok("this agent starts no programs");
+  if (sandbox.type === "on") return ok(`tools run in a sandbox (${sandbox.kind})`);
+  if (sandbox.type === "missing") return fault(`No tool runs. ${sandbox.why}`, "Until then the agent only talks.");
+  const what = `Tools run without a sandbox, with all rights of this user. ${sandbox.why}`;
+  if (sandbox.isAccepted) return ok(`${what} It is accepted in the configuration.`);
+  return warning(
+    what,
+    "Only the owner and admins can use them, and nearly every call asks; `agent.tools.terminal.unsafe: true` accepts this.",
   );
 }
 

@@ -64,7 +64,7 @@ const well: Findings = {
   agent: {
     backend: "model",
     models: [{ model: "openai/x", reach: { type: "fine" } }],
-    sandbox: { choice: "auto", warning: null },
+    sandbox: { type: "on", kind: "bubblewrap" },
     missing: [],
   },
   store: { type: "found", bytes: 2_000_000, ...look },
@@ -83,7 +83,7 @@ const reached = (reach: Reach, second?: Reach): Partial<Findings> => ({
   agent: {
     backend: "model",
     models: [{ model: "openai/x", reach }, ...(second === undefined ? [] : [{ model: "ollama/y", reach: second }])],
-    sandbox: { choice: "auto", warning: null },
+    sandbox: { type: "on", kind: "bubblewrap" },
     missing: [],
   },
 });
@@ -170,21 +170,24 @@ const rows: readonly (readonly [
   [
     "sandbox",
     "none",
-    { agent: brain === null ? null : { ...brain, sandbox: { choice: "auto", warning: "without a sandbox" } } },
+    { agent: brain === null ? null : { ...brain, sandbox: { type: "off", why: "It is missing.", isAccepted: false } } },
     "warning",
     /without a sandbox/,
   ],
   [
     "sandbox",
     "demanded",
-    { agent: brain === null ? null : { ...brain, sandbox: { choice: "bwrap", warning: "not here" } } },
+    { agent: brain === null ? null : { ...brain, sandbox: { type: "missing", why: "not here" } } },
     "fault",
     /not here/,
   ],
   [
     "sandbox",
     "switched off",
-    { agent: brain === null ? null : { ...brain, sandbox: { choice: "off", warning: null } } },
+    {
+      agent:
+        brain === null ? null : { ...brain, sandbox: { type: "off", why: "It is switched off.", isAccepted: true } },
+    },
     "ok",
     /switched off/,
   ],

@@ -54,7 +54,8 @@ agent:
   budget: { turnTokens: 1000, turnDollars: 0.5, dayTokens: 2000, dayDollars: 1 }
   acp: { command: [opencode, acp], env: { A_KEY: acp-env-secret, NODE_ENV: production } }
   tools:
-    terminal: { sandbox: off, network: true, timeoutSeconds: 9 }
+    allowRoot: true
+    terminal: { sandbox: off, unsafe: true, network: true, hosts: [PyPI.org], outside: true, timeoutSeconds: 9 }
     approvals: never
     web: { allowPrivate: true }
     workspace: elsewhere
@@ -77,7 +78,15 @@ test("everything that can be said of an agent is taken over, and no secret of it
     headers: { "x-extra-key": "header-secret", "x-team": "ordinary-team" },
   });
   assert.deepEqual(agent.budget, { turnTokens: 1000, turnDollars: 0.5, dayTokens: 2000, dayDollars: 1 });
-  assert.deepEqual(agent.tools.terminal, { sandbox: "off", network: true, timeoutSeconds: 9 });
+  assert.equal(agent.tools.allowRoot, true);
+  assert.deepEqual(agent.tools.terminal, {
+    sandbox: "off",
+    unsafe: true,
+    network: true,
+    hosts: ["pypi.org"],
+    outside: true,
+    timeoutSeconds: 9,
+  });
   const secrets = [
     "key-number-one",
     "key-number-two",

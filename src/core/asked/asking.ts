@@ -61,13 +61,14 @@ const subjectMax = 1_000;
 type Asking = Verdict & { readonly type: "approve" };
 
 export function approvalText(tool: string, verdict: Asking, changed: boolean, turn: TurnId): string {
-  const { why, what } = verdict;
+  const { what } = verdict;
   const { text, left } = shownOf(what);
   const fence = fenceFor(text, 3);
-  const again = changed ? "What would be done has changed since you were asked, so I ask again. " : "";
+  const again = changed ? ["What would be done has changed since you were asked, so I ask again."] : [];
   const subject = subjectOffered(verdict);
   return [
-    `${again}May I do this with ${visibleLine(tool)}? I ask because ${visibleLine(why)}.`,
+    ...again,
+    ...reasonsIn(tool, verdict),
     ...(left === 0
       ? []
       : [
@@ -79,6 +80,12 @@ export function approvalText(tool: string, verdict: Asking, changed: boolean, tu
       : `"always" also allows, from now on without asking: ${inCode(visibleLine(subject))}`,
     answerLine,
   ].join("\n\n");
+}
+
+function reasonsIn(tool: string, { why, effects }: Asking): readonly string[] {
+  const question = `May I do this with ${visibleLine(tool)}?`;
+  if (effects === undefined) return [`${question} I ask because ${visibleLine(why)}.`];
+  return [effects.map((one) => visibleLine(one)).join("\n"), question];
 }
 
 function whyOnce({ subject }: Asking, left: number): string {

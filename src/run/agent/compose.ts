@@ -12,6 +12,7 @@ import { ownerPerson } from "../../core/requester.ts";
 import { openJobs } from "../../host/jobs/jobs.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
 import { openSandbox } from "../../sandbox/index.ts";
@@ -53,8 +54,9 @@ async function composeModel(
 ): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const files = fileWorkers(config, paths, workspaces, given);
-  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, given);
+  const sandbox = sandboxOf(config, paths, given);
+  const files = fileWorkers(paths, workspaces, sandbox, given);
+  const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
   const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, paths, given);
   const options: ModelOptions = {
@@ -124,10 +126,15 @@ function closedTo({ home, lock, store }: Paths): readonly string[] {
   return [home, lock, store, ...besideStore(store)];
 }
 
-function fileWorkers(config: Config, paths: Paths, workspaces: Workspaces, given: AgentGiven): FileWorkers {
-  const { sandbox: choice } = config.agent.tools.terminal;
+/** One for everything that runs. */
+function sandboxOf({ agent }: Config, { home }: Paths, { env }: AgentGiven): Sandbox {
+  const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
+  return openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
+}
+
+function fileWorkers(paths: Paths, workspaces: Workspaces, sandbox: Sandbox, given: AgentGiven): FileWorkers {
   return openFileWorkers({
-    sandbox: openSandbox({ choice, home: paths.home, userHome: userHome(), environment: given.env }),
+    sandbox,
     workspaceFor: (requester) => workspaces.workspaceFor(requester),
     closed: closedTo(paths),
     spawn: spawnIn(given),
@@ -141,15 +148,26 @@ function ownTools(
   workspace: Workspace,
   jobs: Jobs,
   workers: FileWorkers,
+  sandbox: Sandbox,
   given: AgentGiven,
 ): readonly Tool[] {
-  const { approvals, terminal, web } = config.agent.tools;
+  const { approvals, terminal, web, allowRoot } = config.agent.tools;
   const { archive, blobs, env, restart } = given;
   const { home, notes } = paths;
   const { folder, files } = workspace;
   const room = { userHome: userHome(), notes, approvals };
   return [
-    ...terminalTools({ ...room, ...terminal, workspace: folder, files, home, jobs, environment: env }),
+    ...terminalTools({
+      ...room,
+      ...terminal,
+      sandbox,
+      allowRoot,
+      workspace: folder,
+      files,
+      home,
+      jobs,
+      environment: env,
+    }),
     ...builtinTools({ ...room, workers, closed: closedTo(paths), web, blobs, archive }),
     restartTool({ approvals, restart }),
   ];

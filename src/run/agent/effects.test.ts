@@ -19,8 +19,10 @@ const never = () => Promise.reject(new Error("nobody asks for it"));
 
 test("every built-in tool is known with its effect and its time limit, and no other", () => {
   const room = { workspace: "/w", home: "/h", userHome: null, notes: "/n", approvals: "dangerous" } as const;
+  const sandbox = openSandbox({ choice: "off", isUnsafeAccepted: true, home: "/h", userHome: null, environment: {} });
+  const terminal = { sandbox, hosts: [], network: false, outside: false, allowRoot: false };
   const workers = openFileWorkers({
-    sandbox: openSandbox({ choice: "off", home: "/h", userHome: null, environment: {} }),
+    sandbox,
     workspaceFor: never,
     closed: [],
     spawn,
@@ -28,7 +30,7 @@ test("every built-in tool is known with its effect and its time limit, and no ot
   });
   const archive: Pick<Archive, "recall"> = { recall: never };
   const tools = [
-    ...terminalTools({ ...room, jobs: openJobs({ folder: "/h/jobs" }), environment: {} }),
+    ...terminalTools({ ...room, ...terminal, jobs: openJobs({ folder: "/h/jobs" }), environment: {} }),
     ...builtinTools({ ...room, workers, closed: [], web: { allowPrivate: false }, blobs: openBlobs("/f"), archive }),
     restartTool({ approvals: "dangerous", restart: never }),
   ];

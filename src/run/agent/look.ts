@@ -1,6 +1,7 @@
 // What the doctor asks on behalf of an agent: whether its models are there, whether its sandbox works, whether its
 // programs can be found. A provider is asked for its list of models and nothing else, which costs no tokens.
 
+import { homedir } from "node:os";
 import type { AgentLook, Reach } from "../../cli/context.ts";
 import { missingPrograms } from "../../cli/doctor/programs.ts";
 import { environment } from "../../config/load.ts";
@@ -9,22 +10,27 @@ import type { Config } from "../../config/schema.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import { listed } from "../../agents/model/providers/list.ts";
 import { type ModelName, accessOf, near, parseModel } from "../../agents/model/providers/names.ts";
-import { sandboxWarning } from "../../tools/terminal/sandbox/sandbox.ts";
+import type { SandboxState } from "../../ports/sandbox.ts";
+import { openSandbox } from "../../sandbox/index.ts";
 import { type ModelSettings, modelSettings } from "./settings.ts";
 
 const askMs = 5_000;
 
 export async function lookAtAgent(config: Config, paths: Paths): Promise<AgentLook> {
-  const { backend, tools } = config.agent;
+  const { backend } = config.agent;
   const settings = modelSettings(config.agent);
   const names = backend === "model" ? [settings.model, ...settings.fallback] : [];
-  const { sandbox: choice } = tools.terminal;
-  const [models, warning] = await Promise.all([
+  const [models, sandbox] = await Promise.all([
     Promise.all(names.map(async (model) => ({ model, reach: await reachOf(settings, model) }))),
-    backend === "model" ? sandboxWarning(choice) : null,
+    backend === "echo" ? null : sandboxIn(config, paths),
   ]);
   const missing = missingPrograms(config, paths, environment());
-  return { backend, models, sandbox: { choice, warning }, missing };
+  return { backend, models, sandbox, missing };
+}
+
+async function sandboxIn({ agent }: Config, { home }: Paths): Promise<SandboxState> {
+  const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
+  return openSandbox({ choice, isUnsafeAccepted, home, userHome: homedir(), environment: environment() }).state();
 }
 
 async function reachOf(settings: ModelSettings, model: string): Promise<Reach> {

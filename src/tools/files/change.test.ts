@@ -211,7 +211,7 @@ async function killedAfter(room: TestRoom, trial: Trial, step: string): Promise<
     import { misbehaving } from ${of("../../../test/fakes/room.ts")};
     const { workspace, files, home, ...room } = ${JSON.stringify({ workspace, files, home, userHome, notes, approvals })};
     const workers = openFileWorkers({
-      sandbox: openSandbox({ choice: "off", home, userHome: null, environment: {} }),
+      sandbox: openSandbox({ choice: "off", isUnsafeAccepted: true, home, userHome: null, environment: {} }),
       workspaceFor: async ({ person }) => ({ person, folder: workspace, files }),
       closed: [home],
       environment: { PATH: process.env.PATH },

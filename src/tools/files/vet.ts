@@ -6,7 +6,7 @@ import type { Verdict } from "../../core/approval.ts";
 import { type Grant, type PathGrant, noGrant } from "../../core/grant.ts";
 import type { SandboxState } from "../../ports/sandbox.ts";
 import type { VetContext } from "../../ports/tool.ts";
-import type { Policy } from "../danger/index.ts";
+import type { Policy } from "../policy/index.ts";
 import { digest } from "../digest.ts";
 import { isBelow } from "./worker/paths.ts";
 import { type FileWorkers, refuseWithoutWall } from "./workers.ts";

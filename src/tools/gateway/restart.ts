@@ -3,7 +3,7 @@
 
 import * as v from "valibot";
 import type { Tool } from "../../ports/tool.ts";
-import { type Policy, dangerous, verdictOf } from "../danger/index.ts";
+import { type Policy, dangerous, verdictOf } from "../policy/index.ts";
 import { define, ok } from "../define.ts";
 
 export type RestartOptions = {
@@ -21,7 +21,7 @@ export function restartTool({ approvals, restart }: RestartOptions): Tool {
     vet: async (_input, { outside }) =>
       verdictOf({
         policy: approvals,
-        judgement: dangerous("it interrupts everything that runs"),
+        judgment: dangerous("it interrupts everything that runs"),
         effect: "checkable",
         outside,
         what: "restart the gateway",

@@ -4,7 +4,7 @@ import type { ChildProcess, SpawnOptions } from "node:child_process";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Facts, LogLevel } from "../../ports/world.ts";
-import type { Policy } from "../danger/index.ts";
+import type { Policy } from "../policy/index.ts";
 
 export type McpServer = (
   | {

@@ -7,7 +7,7 @@ import { sentenceOf } from "../../core/fault.ts";
 import type { ToolEffect, ToolResult } from "../../core/journal.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
-import { judgeForeign, verdictOf } from "../danger/index.ts";
+import { judgeForeign, verdictOf } from "../policy/index.ts";
 import type { Called, Listed } from "./connection.ts";
 import type { McpOptions, McpPace } from "./options.ts";
 import { complaint, from, resultOf } from "./results.ts";
@@ -97,7 +97,7 @@ function judged({ life, name, effect, made, ...hints }: Judged, input: unknown, 
   const shown = JSON.stringify(input, null, 2) ?? "";
   return verdictOf({
     policy: made.policy,
-    judgement: judgeForeign({ ...hints, trusted: life.settings.trusted === true }),
+    judgment: judgeForeign({ ...hints, trusted: life.settings.trusted === true }),
     effect,
     outside,
     what: `${name} of the MCP server ${life.name}, with ${shown}`,

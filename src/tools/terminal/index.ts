@@ -4,10 +4,8 @@ import type { Tool } from "../../ports/tool.ts";
 export { background } from "./background.ts";
 import type { TerminalOptions } from "./options.ts";
 import { processTool } from "./process.ts";
-import { openSandbox } from "./sandbox/sandbox.ts";
 import { terminalTool } from "./terminal.ts";
 
 export function terminalTools(options: TerminalOptions): readonly Tool[] {
-  const sandbox = openSandbox(options.sandbox ?? "auto", options);
-  return [terminalTool(options, sandbox), processTool(options)];
+  return [terminalTool(options), processTool(options)];
 }

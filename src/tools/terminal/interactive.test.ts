@@ -95,7 +95,6 @@ test("what needs nobody is left alone", () => {
     "npm run watch",
     "X=1",
     "cat <<'E'\nvim x\nE",
-    "(python3) < x.py",
     "# vim",
     "",
   ];

@@ -1,7 +1,7 @@
 // Programs that wait for a person at a terminal: there is none, so they would hang, or end with a riddle. They are refused
 // before they run, with what to do instead. A table; a program that is not in it meets an empty input and its time limit.
 
-import { type Simple, simpleCommands } from "../danger/index.ts";
+import { type SimpleCommand, readCommands } from "../policy/index.ts";
 
 export type Situation = {
   /** Nobody asks the administrator for a password. */
@@ -10,7 +10,7 @@ export type Situation = {
 
 /** Why the line cannot be run; null when nothing in it needs a person. */
 export function interactiveWhy(line: string, situation: Situation): string | null {
-  for (const one of simpleCommands(line)) {
+  for (const one of readCommands(line)) {
     const why = refusalOf(one, situation);
     if (why !== null) return why;
   }
@@ -20,7 +20,7 @@ export function interactiveWhy(line: string, situation: Situation): string | nul
 type Rule = {
   readonly names: string;
   /** True when it can do without a person, called like this. */
-  readonly fine?: (words: readonly string[], one: Simple, situation: Situation) => boolean;
+  readonly fine?: (words: readonly string[], one: SimpleCommand, situation: Situation) => boolean;
   readonly why: string;
 };
 
@@ -53,32 +53,32 @@ const rules: readonly Rule[] = [
   { names: "watch", why: "runs for ever; run the command itself, again if need be" },
   {
     names: "python python2 python3 ipython node irb ghci lua php perl ruby bc gdb lldb",
-    fine: (words, { fed }) => (fed || words.length > 0) && !has(words, /^-i$/),
+    fine: (words, { isFed }) => (isFed || words.length > 0) && !has(words, /^-i$/),
     why: "without a script waits for lines that nobody types; give it a script, or code with -c or -e",
   },
   {
     names: "bash sh zsh dash ksh fish",
-    fine: (words, { fed }) => fed || plainWords(words).length > 0 || has(words, /^--(?:version|help)$/),
+    fine: (words, { isFed }) => isFed || plainWords(words).length > 0 || has(words, /^--(?:version|help)$/),
     why: "without a script waits for lines that nobody types; write the commands themselves",
   },
   {
     names: "psql",
-    fine: (words, { fed }) => fed || has(words, /^-\w*[cfl]/, /^--(?:command|file|list|version|help)/),
+    fine: (words, { isFed }) => isFed || has(words, /^-\w*[cfl]/, /^--(?:command|file|list|version|help)/),
     why: "waits for lines that nobody types; give the statement with -c",
   },
   {
     names: "mysql mariadb",
-    fine: (words, { fed }) => fed || has(words, /^-\w*e/, /^--(?:execute|version|help)/),
+    fine: (words, { isFed }) => isFed || has(words, /^-\w*e/, /^--(?:execute|version|help)/),
     why: "waits for lines that nobody types; give the statement with -e",
   },
   {
     names: "sqlite3",
-    fine: (words, { fed }) => fed || plainWords(words).length > 1 || has(words, /^-?-(?:version|help)$/),
+    fine: (words, { isFed }) => isFed || plainWords(words).length > 1 || has(words, /^-?-(?:version|help)$/),
     why: "waits for lines that nobody types; give the statement after the file",
   },
   {
     names: "mongo mongosh redis-cli",
-    fine: (words, { fed }) => fed || words.length > 0,
+    fine: (words, { isFed }) => isFed || words.length > 0,
     why: "waits for lines that nobody types; give the command as words",
   },
   {
@@ -137,7 +137,7 @@ const byName: ReadonlyMap<string, Rule> = new Map(
   rules.flatMap((rule) => rule.names.split(" ").map((name) => [name, rule] as const)),
 );
 
-function refusalOf(one: Simple, situation: Situation): string | null {
+function refusalOf(one: SimpleCommand, situation: Situation): string | null {
   const [program = "", ...words] = one.words;
   const name = program.slice(program.lastIndexOf("/") + 1);
   const rule = byName.get(name);
@@ -149,12 +149,19 @@ function refusalOf(one: Simple, situation: Situation): string | null {
 /** What another command is started by. */
 const carriers = new Set("sudo doas env time nohup nice exec command xargs timeout setsid stdbuf".split(" "));
 
-function wrapped(name: string, words: readonly string[], { fed }: Simple, situation: Situation): string | null {
+function wrapped(
+  name: string,
+  words: readonly string[],
+  { isFed }: SimpleCommand,
+  situation: Situation,
+): string | null {
   if (!carriers.has(name)) return null;
   const at = words.findIndex((word) => byName.has(word.slice(word.lastIndexOf("/") + 1)));
   // A word that only looks like a program, behind others that do not belong to the carrier, is an argument.
   const isPassed = (word: string, i: number) =>
     /^-|=|^[\d.]+[smhd]?$/.test(word) || /^-[ugnsk]$/.test(words[i - 1] ?? "");
   const isNext = at >= 0 && words.slice(0, at).every(isPassed);
-  return isNext ? refusalOf({ words: words.slice(at), fed: fed || name === "xargs" }, situation) : null;
+  return isNext
+    ? refusalOf({ words: words.slice(at), isFed: isFed || name === "xargs", outputs: [] }, situation)
+    : null;
 }

@@ -1,13 +1,12 @@
-// What the terminal part is given. The composition imports this alone; the rest is loaded when it is needed.
+// What the terminal is given. The composition imports this alone; the rest is loaded when it is needed.
 
 import type { Jobs } from "../../ports/jobs.ts";
-import type { Policy } from "../danger/verdict.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
+import type { CommandSettings } from "../policy/index.ts";
 
-/** `auto`: where bubblewrap works, and without it elsewhere. */
-export type SandboxChoice = "auto" | "bwrap" | "off";
-
-export type TerminalOptions = {
+export type TerminalOptions = CommandSettings & {
   readonly jobs: Jobs;
+  readonly sandbox: Sandbox;
   /** Where commands start, and what they may change in a sandbox. */
   readonly workspace: string;
   /** Files of this person's conversations, which may be read. */
@@ -18,15 +17,11 @@ export type TerminalOptions = {
   readonly userHome: string | null;
   /** The gateway's environment; commands see the harmless part of it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly approvals: Policy;
-  readonly sandbox?: SandboxChoice;
-  /** Whether commands in a sandbox reach the network. */
-  readonly network?: boolean;
   /** What a command may take that does not say. */
   readonly timeoutSeconds?: number;
 };
 
-/** In seconds. The holder of a command ends it at its limit; whoever waits here waits a little longer. */
+/** In seconds. The runner of a job ends it at its limit; a call waits a little longer. */
 export const terminalLimits = {
   usual: 120,
   most: 3_600,

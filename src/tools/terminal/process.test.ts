@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { formatAddress } from "../../core/message.ts";
 import type { Jobs, JobState } from "../../ports/jobs.ts";
 import { aToolContext, anOwner, sessionId } from "../../testing/samples.ts";
-import type { Policy } from "../danger/index.ts";
+import type { Policy } from "../policy/index.ts";
 import { processTool } from "./process.ts";
 
 /** One job that says nothing, and whoever waits for it. */

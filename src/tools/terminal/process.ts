@@ -7,9 +7,10 @@ import { formatAddress } from "../../core/message.ts";
 import type { Job, JobState, Jobs } from "../../ports/jobs.ts";
 import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
 import { define, failed, ok } from "../define.ts";
+import { digest } from "../digest.ts";
 import { maybe, whole } from "../input.ts";
 import { cleaned, decoded, isBinary, unfinished } from "./clean.ts";
-import { boundTo, verdictOf } from "../danger/index.ts";
+import { plain, verdictOf } from "../policy/index.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import { endWithin } from "./terminal.ts";
 import { endWords, noted, resultWords, seconds, statusWords } from "./words.ts";
@@ -74,13 +75,13 @@ export function processTool({ jobs, approvals, now = Date.now }: ProcessOptions)
       const job = input.action === "kill" ? await jobOf(input, context) : null;
       return verdictOf({
         policy: approvals,
-        judgement: { level: "plain" },
+        judgment: plain,
         effect: job === null ? "pure" : "keyed",
         outside,
         what: `End the command ${job?.id} that runs: ${job?.title}`,
         // No other command will ever have this id.
         subject: null,
-        bound: boundTo({ input }),
+        bound: digest(["process", input]),
       });
     },
     run,

@@ -3,7 +3,6 @@
 
 import type { JobEnd, JobSandbox, Output } from "../../ports/jobs.ts";
 import { cleaned, decoded, isBinary, unfinished } from "./clean.ts";
-import { refusalNote, wayWords } from "./sandbox/way.ts";
 
 /** So much of an output is shown: the beginning says what was done, the end how it went. */
 export const shownHead = 10_000;
@@ -80,10 +79,30 @@ export function statusWords(status: string, sandbox: JobSandbox | undefined): st
   return way === null ? status : `${status}; ${way}`;
 }
 
-/** With a word about the sandbox where it seems to have been in the way. */
-export function noted(output: string, sandbox: JobSandbox | undefined): string {
-  const note = refusalNote(sandbox ?? null, output);
-  return note === null ? output : `${output.trimEnd()}\n${note}`;
+function wayWords(way: JobSandbox | null): string | null {
+  switch (way) {
+    case "closed":
+      return "in the sandbox, without network";
+    case "network":
+      return "in the sandbox, with network";
+    case "past":
+      return "outside the sandbox";
+    case null:
+      return null;
+  }
+}
+
+/** How programs say that the sandbox was in their way. */
+const refusals =
+  /read-only file system|could not resolve|couldn't resolve|EAI_AGAIN|ENOTFOUND|EROFS|network is unreachable|ENETUNREACH|name resolution|name or service not known|operation not permitted|EPERM\b|no such file or directory|ENOENT|permission denied|EACCES|tunnel|proxy/i;
+
+/** With a word about the sandbox where it seems to have been in the way, and how to ask for more. */
+export function noted(output: string, sandbox: JobSandbox | undefined, hosts: readonly string[] = []): string {
+  const isInside = sandbox === "closed" || sandbox === "network";
+  if (!isInside || !refusals.test(output)) return output;
+  const reach = hosts.length === 0 ? "no host can be reached" : `only ${hosts.join(", ")} can be reached`;
+  const note = `(This ran in a sandbox: only the workspace, HOME and /tmp exist and can be written, ${reach}. If that is why it failed, call terminal again with "hosts": ["example.org"] or "paths": [{"path": "/srv/x", "access": "read"}]; the user is then asked.)`;
+  return `${output.trimEnd()}\n${note}`;
 }
 
 /** The status first, because a reader may stop early. */

@@ -209,7 +209,7 @@ describe("fetch_url stays out of private networks", () => {
   test("not to where a name leads, nor to the cloud's facts", async (t) => {
     const { port, asked } = await aSite(t, sends("text/plain", "secret"));
     const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
-    const { isPublic } = await import("./addresses.ts");
+    const { isPublic } = await import("../../core/addresses.ts");
     const result = await fetched(`http://innocent.test:${port}/`, {
       ...closed,
       network: { mayConnect: isPublic, resolve },

@@ -6,14 +6,15 @@ import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import type { Tool } from "../../ports/tool.ts";
-import { type Policy, judgeFetch, verdictOf } from "../danger/index.ts";
+import { type Policy, verdictOf } from "../policy/index.ts";
 import { define, failed } from "../define.ts";
 import { sizeText } from "../size.ts";
 import { digest } from "../digest.ts";
 import { words } from "../input.ts";
 import { bodyOf, textOf } from "./body.ts";
-import { isPublic } from "./addresses.ts";
+import { isPublic } from "../../core/addresses.ts";
 import { type Connecting, reasonOf, request } from "./connect.ts";
+import { judgeFetch } from "./judge.ts";
 import { readPage } from "./page.ts";
 
 export type Web = {
@@ -46,7 +47,7 @@ export function fetchUrlTool(web: Web): Tool {
     async vet({ url }, { outside }) {
       return verdictOf({
         policy: web.approvals,
-        judgement: judgeFetch(url.trim()),
+        judgment: judgeFetch(url.trim()),
         effect: "pure",
         outside,
         what: `fetch_url ${url.trim()}`,

@@ -86,8 +86,8 @@ function isProper(verdict: Verdict): boolean {
     case "refuse":
       return typeof verdict.why === "string";
     case "approve": {
-      const { why, what, bound, subject } = verdict;
-      return [why, what, bound, subject ?? ""].every((text) => typeof text === "string");
+      const { why, what, bound, subject, effects = [] } = verdict;
+      return [why, what, bound, subject ?? "", ...effects].every((text) => typeof text === "string");
     }
     case "question": {
       const { text, choices, until } = verdict;

@@ -1,0 +1,58 @@
+// The process around a sandbox whose program was granted hosts or credentials, or has folders that end with it. It serves
+// them on sockets that only this sandbox sees, and starts and ends with its program, so it needs no gateway. An entry of
+// its own in the bundle; its arguments are the order as JSON and the command.
+
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { rm, utimes } from "node:fs/promises";
+import type { Server } from "node:net";
+import { openProxy, publicNetwork } from "./proxy.ts";
+import type { RunnerOrder } from "./order.ts";
+
+const touchMs = 3_600_000;
+
+/** `network` is another one in tests alone. */
+export async function runOrder(
+  order: RunnerOrder,
+  command: readonly string[],
+  network = publicNetwork,
+): Promise<number> {
+  // Relative, because the path of a socket may have 107 bytes at most.
+  process.chdir(order.sockets);
+  if (order.hosts.length > 0) await listening(openProxy(order.hosts, network), "proxy");
+  const folders = [order.sockets, ...order.removed];
+  // The gateway tidies away what was not touched for days.
+  setInterval(
+    () => void Promise.allSettled(folders.map((one) => utimes(one, new Date(), new Date()))),
+    touchMs,
+  ).unref();
+  try {
+    return await started(command);
+  } finally {
+    process.chdir("/");
+    for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+}
+
+/** Its exit code, as a shell gives it. */
+function started([program = "", ...words]: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { stdio: "inherit", cwd: "/" });
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}
+
+if (import.meta.main) {
+  const [order = "{}", ...command] = process.argv.slice(2);
+  // Sockets that are still open would keep it.
+  process.exit(await runOrder(JSON.parse(order) as RunnerOrder, command));
+}
