@@ -41,6 +41,10 @@ const rulesOf = [
 
 test("an upgrade keeps conversations, memories and rules, and answers what waited", limit, async (t) => {
   const { stage, telegram } = await openOld(t, "{ approvals: dangerous }");
+  // Telegram's numbers go on where its fake begins anew; what has an old number is taken for a repetition.
+  for (let n = 0; n < 100; n++) telegram.group("other");
+  const ann = telegram.person("Ann", { id: 4_242 });
+  for (let n = 0; n < 30; n++) ann.write(`Are you still there? ${n}`);
   const target = await stage.start();
   const { client } = target;
   for (const [chat, words] of [
@@ -59,13 +63,9 @@ test("an upgrade keeps conversations, memories and rules, and answers what waite
   assert.deepEqual(rules.map(({ tool, subject }) => [tool, subject]).toSorted(), rulesOf);
   const held = rules.filter((rule) => rule.held === true).map(({ subject }) => subject);
   assert.deepEqual(held, ["git push origin ann (in /home/ann/.everturn/workspace)"], "a guest's rule is not in effect");
-  // Telegram counts on; so does its fake, which begins anew.
-  for (let n = 0; n < 100; n++) telegram.group("other");
-  const ann = telegram.person("Ann", { id: 4_242 });
-  ann.write("Are you still there?");
   await until(
     () => telegram.said(ann.chat),
-    (said) => said.some((text) => text.includes("Are you still there?")),
+    (said) => said.some((text) => text.includes("Are you still there? 29")),
     "Telegram is answered",
   );
   const ran = await target.attack([{ tool: "recall", input: { query: "tea" } }]);
@@ -77,7 +77,7 @@ test("rules of before that are too wide are shown, and what they allowed is aske
   const target = await stage.start();
   const { out } = await run(t, stage.home, ["approvals", "rules"]);
   for (const [, subject = ""] of rulesOf) assert.ok(out.includes(subject), `${subject} is shown in ${out}`);
-  assert.match(out, /git push origin ann.*asked again/);
+  assert.match(out, /asked again[\s\S]*git push origin ann|git push origin ann[\s\S]*asked again/);
   const outside = join(stage.userHome, "outside.txt");
   for (const call of [
     { tool: "write_file", input: { path: outside, content: "x" } },
@@ -86,7 +86,9 @@ test("rules of before that are too wide are shown, and what they allowed is aske
   ]) {
     const { questions, results } = await target.attack([call]);
     const said = results.join("\n");
-    const isHeld = questions.length > 0 || /refus|failed|denied|no such remote|does not appear/i.test(said);
+    const isHeld =
+      questions.length > 0 ||
+      /refus|failed|denied|no such remote|does not appear|in the sandbox, without network/i.test(said);
     assert.ok(isHeld, `an old rule allowed ${JSON.stringify(call)}: ${said}`);
   }
   assert.deepEqual(stage.canaries.changes(), []);
