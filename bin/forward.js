@@ -2,6 +2,7 @@
 // process listens there and hands every connection to the proxy outside, by the one socket that leads to it.
 //   forward.js run <socket> <port> <command…>   listens, runs the command, and ends with it
 //   forward.js connect <socket> <host> <port>    joins stdin and stdout with a host, for ssh
+//   forward.js credential <socket> get           hands a request of git to the broker outside
 // Plain JavaScript that any Node from 20 on can read; it needs nothing but Node.
 
 import { spawn } from "node:child_process";
@@ -12,6 +13,7 @@ const [mode = "", socket = "", ...rest] = process.argv.slice(2);
 
 if (mode === "run") run(rest);
 else if (mode === "connect") reach(rest);
+else if (mode === "credential") ask(rest);
 else fail(`forward.js does not know ${JSON.stringify(mode)}.`);
 
 function run([port = "", program = "", ...words]) {
@@ -53,6 +55,17 @@ function reach([host = "", port = ""]) {
   proxy.once("close", () => process.exit(0));
   const name = host.includes(":") ? `[${host}]` : host;
   proxy.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}:${port}\r\n\r\n`);
+}
+
+/** Only `get`: what is to be stored or erased is not ours. */
+function ask([what = ""]) {
+  if (what !== "get") return;
+  const broker = connect({ path: socket });
+  broker.once("error", (error) => fail(error.message));
+  broker.pipe(process.stdout);
+  let text = "";
+  process.stdin.on("data", (part) => (text += part));
+  process.stdin.on("end", () => broker.write(`${text.trim()}\n\n`));
 }
 
 function fail(why, code = 1) {

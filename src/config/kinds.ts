@@ -16,6 +16,32 @@ export const address = v.pipe(
 const words = (what: string) => v.pipe(v.array(text, what), v.minLength(1, what));
 export const command = words("must be a list with a program and its arguments");
 
+const hostMessage = 'must be a host such as api.example.org, api.example.org:8443, "*.example.org" or "*"';
+
+/** Where a program may connect to: names or addresses with an optional port; "*" is every public host. */
+export const hosts = v.array(
+  v.pipe(
+    text,
+    v.regex(
+      /^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?)$/i,
+      hostMessage,
+    ),
+  ),
+  "must be a list of hosts",
+);
+
+/** Folders and files that a program sees: absolute or from `~/` on, and with `:rw` behind them where it may write. */
+export const grantedPaths = v.array(
+  v.pipe(
+    text,
+    v.regex(
+      /^(?:[/~]|[a-z]:[/\\])/i,
+      "must be an absolute path, or begin with ~/; with :rw behind it, it can be written",
+    ),
+  ),
+  "must be a list of paths",
+);
+
 /** Compared by identity, so that a message never shows what stands there. */
 export const secretText = v.pipe(
   v.string("must be text"),

@@ -43,6 +43,7 @@ test("every file has its fixed name below the home folder", () => {
     workspaces: "/h/workspaces",
     attachments: "/h/attachments",
     jobs: "/h/jobs",
+    peers: "/h/peers",
     notes: "/h/notes",
     logs: "/h/logs",
   });

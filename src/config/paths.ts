@@ -29,6 +29,8 @@ export type Paths = {
   readonly attachments: string;
   /** Commands that outlive the gateway, a folder each. */
   readonly jobs: string;
+  /** Where MCP servers and ACP agents have their own HOME, a folder for each of them and each person. */
+  readonly peers: string;
   /** What tools note about writes under way. */
   readonly notes: string;
   readonly logs: string;
@@ -75,6 +77,7 @@ export function pathsIn(home: string): Paths {
     workspaces: join(home, "workspaces"),
     attachments: join(home, "attachments"),
     jobs: join(home, "jobs"),
+    peers: join(home, "peers"),
     notes: join(home, "notes"),
     logs: join(home, "logs"),
   };

@@ -1,7 +1,7 @@
 // Who asked for a turn, for what its tools may do. Pure.
 
 import type { Entry } from "./journal.ts";
-import { type Group, type Inbound, formatAddress } from "./message.ts";
+import { type Address, type Group, type Inbound, formatAddress } from "./message.ts";
 
 /**
  * `owner`: at the machine itself. `admin`: named or paired as one. `person`: may speak and use tools in the sandbox.
@@ -50,7 +50,11 @@ export function partyOf({ party, from }: Pick<Inbound, "party" | "from">): Party
 export function requesterOf(input: Inbound, journal: readonly Entry[]): Requester {
   const joined = journal.flatMap((entry) => (entry.type === "joined" ? [partyOf(entry.message)] : []));
   const party = lowestParty([partyOf(input), ...joined]);
-  const { platform, account, chat } = input.from;
   const isOwn = input.group === undefined && party !== "person";
-  return { party, person: isOwn ? ownerPerson : formatAddress({ platform, account, chat }) };
+  return { party, person: isOwn ? ownerPerson : personAt(input.from) };
+}
+
+/** The person of a private chat, the group of another one, or the API key. Threads do not matter. */
+export function personAt({ platform, account, chat }: Address): string {
+  return formatAddress({ platform, account, chat });
 }

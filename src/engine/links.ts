@@ -189,13 +189,17 @@ export function links(parts: Parts, config: string, stands: Pump["stands"], onCh
       await Promise.all(all.flatMap((link) => (link.isFar ? [] : [link.answered.promise])));
     },
     status: () =>
-      all.map(({ platform, health, isFar }) => ({
-        platform: platform.name,
-        account: platform.account,
-        isFar,
-        up: health.state === "up",
-        ...health,
-      })),
+      all.map(({ platform, health, isFar }) => {
+        const notice = platform.notice?.() ?? null;
+        return {
+          platform: platform.name,
+          account: platform.account,
+          isFar,
+          up: health.state === "up",
+          ...health,
+          ...(notice === null ? {} : { notice }),
+        };
+      }),
     listening: listening.promise,
     close() {
       closing.abort();

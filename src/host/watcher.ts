@@ -2,7 +2,7 @@
 // request. File events make it quick; a look every half second makes it certain where events do not come, on any system.
 // It keeps nobody alive, survives every error of the file system, and leaves nothing open when it ends.
 
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { sentenceOf } from "../core/fault.ts";
 import type { Facts, LogLevel } from "../ports/world.ts";
@@ -83,7 +83,7 @@ export function watchMarkers(options: WatchOptions): Watch {
   };
 
   const look = async () => {
-    const found = { takeOver: await readMarker(files.takeOver), plannedStop: await readMarker(files.plannedStop) };
+    const found = { takeOver: await read(files.takeOver), plannedStop: await read(files.plannedStop) };
     // Read first, asked afterwards: what is decided is true at this moment.
     const now = options.now();
     const judge = (kind: MarkerKind) => judgeMarker(found[kind], self, now);
@@ -127,6 +127,21 @@ export function watchMarkers(options: WatchOptions): Watch {
     return done;
   };
   return { look: () => wake(), stop, done };
+}
+
+/** Mostly there is none. An idle gateway does nothing else twice a second, so it must cost next to nothing. */
+async function read(path: string): Promise<Found> {
+  return isAbsent(path) ? { type: "absent" } : readMarker(path);
+}
+
+function isAbsent(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    // Reading it says what is wrong.
+    if (error instanceof Error) return false;
+    throw error;
+  }
 }
 
 function unreadable(path: string, found: Found): string {

@@ -16,3 +16,8 @@ export interface Blobs {
   /** Where it lies, for whoever reads files by themselves. */
   path(blob: string): string;
 }
+
+/** The files of one person's conversations; `path` adds one to them. */
+export interface PersonBlobs extends Blobs {
+  has(blob: string): boolean;
+}

@@ -72,6 +72,8 @@ export type PlatformStatus = Health & {
   /** Somewhere else, behind a network. */
   readonly isFar: boolean;
   readonly up: boolean;
+  /** What its owner should know although it works. */
+  readonly notice?: string;
 };
 
 /** What a platform says when it is asked how it is. */

@@ -114,6 +114,8 @@ export interface Platform {
   ping?(signal: AbortSignal): Promise<void>;
   /** Asks the far side whether all is well, for whoever looks closely: a sentence, or a Fault that says what is wrong. */
   probe?(signal: AbortSignal): Promise<string>;
+  /** What its owner should know although it works, in a sentence; null when there is nothing. */
+  notice?(): string | null;
 }
 
 /** What every platform is given beside its settings. */

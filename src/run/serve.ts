@@ -3,6 +3,7 @@
 // holds it until everything here is closed.
 
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Output } from "../cli/print.ts";
 import type { Environment } from "../config/load.ts";
@@ -14,6 +15,7 @@ import { Fault, sentenceOf } from "../core/fault.ts";
 import type { StopIntent, SupervisorKind } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
 import type { Boot } from "../core/recovery.ts";
+import { workspaceName } from "../core/workspace.ts";
 import { type ProcessIdentity, ownIdentity } from "../host/identity.ts";
 import { withJobs } from "../host/jobs/together.ts";
 import { openProcesses } from "../host/processes.ts";
@@ -23,8 +25,10 @@ import { type Watch, watchMarkers } from "../host/watcher.ts";
 import type { Gateway, GatewayState, RestartAsk } from "../ports/gateway.ts";
 import type { World } from "../ports/world.ts";
 import { blobsLater } from "../stores/blobs/later.ts";
+import { personBlobs } from "../stores/blobs/person.ts";
 import { type SqliteStore, openSqliteStore, placeWarning } from "../stores/sqlite/index.ts";
 import { realWorld } from "../world.ts";
+import type { AgentGiven } from "./agent/index.ts";
 import type { Shell } from "./agent/shell.ts";
 import { type Asks, type Revoked, watchAsks } from "./asks.ts";
 import { codeOf, finalWrites, timed } from "./end.ts";
@@ -187,9 +191,10 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const { config, paths, version, world, boot, board, asks, handover, token, pageFolder } = parts;
   const { control: controlCode, engine, near, far, agent } = await parts.code;
   const blobs = blobsLater(paths.files);
+  const filesOf = (person: string) => personBlobs(blobs, join(paths.attachments, workspaceName(person)));
   const opened = [
     ...near.map((make) => make(store, { boot: boot.id, version }, blobs)),
-    ...far.map((make) => make({ world, blobs, archive: store, store, gateway: () => gate })),
+    ...far.map((make) => make({ world, blobs, archive: store, store, gateway: () => gate, filesOf })),
   ];
   const settings = settingsOf(config, opened);
   const processes = openProcesses();
@@ -200,6 +205,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
     processes,
     archive: store,
     turn: (id) => store.turn(id),
+    facts: factsIn(store, boot.id),
     env: parts.env,
     hide: parts.hideKnown,
     restart: () => gate.restart({ by: "tool", reason: "its agent was asked to restart it" }),
@@ -243,6 +249,16 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   url = control.url;
   open.defer(() => control.close());
   return { gate, control, agent: brain, settings };
+}
+
+function factsIn(store: SqliteStore, boot: Boot["id"]): AgentGiven["facts"] {
+  return {
+    read: (name) => store.fact(name),
+    async write(name, value) {
+      const result = await store.commit([{ put: "fact", name, value }], boot);
+      if (result !== "committed") throw new Fault("store-refused", `${name} was not stored: ${result}.`);
+    },
+  };
 }
 
 /** What an earlier gateway has counted; most homes have no such file. */

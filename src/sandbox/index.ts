@@ -101,6 +101,7 @@ async function tryBubblewrap(
     home,
     all,
     owner: await gitIdentity(options),
+    user: userEnvironment(options),
     rustup: rustupOf(options),
   };
   const trial = await tryIn(ready);
@@ -128,6 +129,16 @@ async function tryIn(ready: Ready): Promise<Trial> {
   if (out.includes("visible")) return { type: "fails", why: "the gateway's own folder can be seen inside." };
   if (out.includes("inside")) return { type: "works" };
   return { type: "fails", why: adviceFor(err, existsSync("/.dockerenv") || existsSync("/run/.containerenv")) };
+}
+
+/** Where git and ssh of the user find what the user has; no secrets, because command lines can be seen. */
+function userEnvironment({ environment, userHome }: SandboxOptions): Readonly<Record<string, string>> {
+  const names = ["PATH", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "LANG"];
+  const found = names.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(found), HOME: userHome ?? "/" };
 }
 
 function rustupOf({ environment, userHome }: SandboxOptions): string | null {

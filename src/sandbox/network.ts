@@ -31,11 +31,20 @@ export function proxyEnvironment(): Readonly<Record<string, string>> {
     PIP_PROXY: proxy,
     // Node's own fetch looks at the variables above only when it is told to.
     NODE_USE_ENV_PROXY: "1",
-    GIT_SSH_COMMAND: sshCommand(),
+    GIT_SSH_COMMAND: `ssh ${sshOptions} -o StrictHostKeyChecking=accept-new`,
   };
 }
 
-function sshCommand(): string {
-  const through = `${forwarder.join(" ")} connect ${insideSockets}/proxy %h %p`;
-  return `ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ProxyCommand='${through}'`;
+const sshOptions = `-o BatchMode=yes -o ProxyCommand='${forwarder.join(" ")} connect ${insideSockets}/proxy %h %p'`;
+
+/** With keys of the user's agent a login goes to a host that the user knows, or nowhere. */
+export function agentEnvironment(): Readonly<Record<string, string>> {
+  const known = `-o UserKnownHostsFile=${insideSockets}/known_hosts -o StrictHostKeyChecking=yes`;
+  return { SSH_AUTH_SOCK: `${insideSockets}/agent`, GIT_SSH_COMMAND: `ssh ${sshOptions} ${known}` };
+}
+
+/** How git inside asks for the password of a host. */
+export function gitHelper(host: string): string {
+  const command = `!${forwarder.join(" ")} credential ${insideSockets}/git`;
+  return `[credential "https://${host}"]\n\thelper = "${command}"\n`;
 }

@@ -11,7 +11,7 @@ import type { SandboxView, WalledCommand } from "../ports/sandbox.ts";
 import { type ResourceLimits, bubblewrapWords, wrapWords } from "./bubblewrap.ts";
 import { type PersonFolders, emptyFolders, personFolders, settingsFolder, socketFolder } from "./folders.ts";
 import type { GrantedPath } from "./grants.ts";
-import { forwarded, insideSockets, proxyEnvironment } from "./network.ts";
+import { agentEnvironment, forwarded, gitHelper, insideSockets, proxyEnvironment } from "./network.ts";
 import type { RunnerOrder } from "./runner/order.ts";
 import { type GitIdentity, agentIdentity, gitConfig, settingsFiles } from "./settings.ts";
 import type { SystemView } from "./system.ts";
@@ -25,6 +25,8 @@ export type Ready = {
   readonly home: string;
   readonly all: string;
   readonly owner: GitIdentity;
+  /** For the brokers of credentials. */
+  readonly user: Readonly<Record<string, string>>;
   /** Where the toolchains of Rust are, if they are shown. */
   readonly rustup: string | null;
 };
@@ -46,11 +48,14 @@ export async function wrapIn(
   view: SandboxView,
 ): Promise<WalledCommand> {
   const { all, system, program, canDisableUserns } = ready;
-  const { hosts } = view.grant;
-  const folders = view.home === "empty" ? await emptyFolders(all) : await personFolders(all, view.person);
+  const { hosts, credentials } = view.grant;
+  // What an earlier program left in the HOME of the person must not meet a credential.
+  const isEmpty = view.home === "empty" || (view.home === "person" && credentials.length > 0);
+  const folders = isEmpty ? await emptyFolders(all) : await personFolders(all, view.person);
+  const removed = folders.removed === null ? [] : [folders.removed];
   const order: RunnerOrder | null =
-    hosts.length > 0 || folders.removed !== null
-      ? { hosts, sockets: await socketFolder(all), removed: folders.removed === null ? [] : [folders.removed] }
+    hosts.length + credentials.length + removed.length > 0
+      ? { hosts, credentials, user: ready.user, sockets: await socketFolder(all), removed }
       : null;
   const plan = await plannedView(ready, view, folders, order);
   const [outer, inner] = divide({
@@ -59,6 +64,7 @@ export async function wrapIn(
     ...withoutHome(view.env),
     ...(ready.rustup === null ? {} : { RUSTUP_HOME: ready.rustup }),
     ...(hosts.length > 0 ? proxyEnvironment() : {}),
+    ...(credentials.some(({ kind }) => kind === "ssh-agent") ? agentEnvironment() : {}),
     HOME: plan.home,
     USER: "agent",
     LOGNAME: "agent",
@@ -93,7 +99,9 @@ async function plannedView(
   const workspace = await realpath(view.workspace);
   if (workspace === home) throw new Fault("not-possible", "The workspace cannot be the gateway's own folder.");
   const packageFolder = packageOf(import.meta.dirname);
-  const files = { ...settingsFiles, gitconfig: gitConfig(view.person === ownerPerson ? owner : agentIdentity) };
+  const passwords = view.grant.credentials.filter(({ kind }) => kind === "git-credential");
+  const identity = gitConfig(view.person === ownerPerson ? owner : agentIdentity);
+  const files = { ...settingsFiles, gitconfig: identity + passwords.map(({ host }) => gitHelper(host)).join("") };
   const etc = await settingsFolder(all, files);
   return planView({
     system: system.mounts,

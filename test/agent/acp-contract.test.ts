@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { acp } from "../../src/agents/acp/index.ts";
 import { openProcesses } from "../../src/host/processes.ts";
 import { agentSuite } from "../../src/testing/index.ts";
+import { peerHost } from "./peer-host.ts";
 
 const program = join(import.meta.dirname, "..", "fakes", "acp", "agent.ts");
 
@@ -18,10 +19,8 @@ for (const flag of ["load", "forgetful"]) {
     async open() {
       const processes = openProcesses({ graceMs: 0 });
       const agent = acp({
-        command: [process.execPath, program, folder, flag],
-        environment: { PATH: "/usr/bin:/bin" },
-        workspace: folder,
-        spawn: (named, words, options) => processes.spawn({ program: named, words, options }),
+        program: { command: [process.execPath, program, folder, flag], unsafe: true },
+        host: peerHost(folder, (named, words, options) => processes.spawn({ program: named, words, options })),
         log: () => undefined,
       });
       return {

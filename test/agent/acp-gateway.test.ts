@@ -6,19 +6,24 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { client } from "../process/client.ts";
-import { isAlive, newHome, root, runGateway, until } from "../process/stage.ts";
+import { newHome, root, runGateway, until } from "../process/stage.ts";
 import { linesIn } from "../lines.ts";
+import { processesNaming } from "./processes.ts";
 import { answerTo, questionAfter } from "./stage.ts";
 
 const limit = { timeout: 280_000 };
 
 function stage(t: TestContext) {
   const home = newHome(t);
-  const world = join(home, "world");
+  // Beside the home, which programs never see.
+  const world = join(home, "..", "world");
   mkdirSync(world, { recursive: true });
+  mkdirSync(home, { recursive: true });
   const command = [process.execPath, join(root, "test", "fakes", "acp", "agent.ts"), world, "load"];
-  writeFileSync(join(home, "config.yaml"), `agent:\n  backend: acp\n  acp: { command: ${JSON.stringify(command)} }\n`);
+  const acp = JSON.stringify({ command, paths: [`${world}:rw`] });
+  writeFileSync(join(home, "config.yaml"), `agent:\n  backend: acp\n  acp: ${acp}\n`);
   return {
+    world,
     lines: (file: string) => linesIn(join(world, file)),
     async start(port = 0) {
       const gateway = await runGateway(t, home, { port });
@@ -31,7 +36,7 @@ test(
   "killed again and again while its agent works: each tool is done once, and the answer is whole",
   limit,
   async (t) => {
-    const { lines, start } = stage(t);
+    const { lines, start, world } = stage(t);
     let life = await start();
     const { port } = life;
     await life.client.send("c", "m1", "tools 30");
@@ -49,7 +54,7 @@ test(
     assert.deepEqual(lines("effects"), names);
     await life.end("SIGTERM");
     await until(
-      () => lines("starts").map(Number).filter(isAlive),
+      () => processesNaming(world),
       (left) => left.length === 0,
       "no agent is left",
     );

@@ -30,7 +30,7 @@ test(`${toolsMax} tools, killed ${kills} times: each is done once, and the answe
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
   const journal = join(folder, "journal");
   const command = [process.execPath, join(fakes, "agent.ts"), folder, "load"];
-  const options = JSON.stringify({ command, environment: { PATH: "/usr/bin:/bin" }, workspace: folder });
+  const options = JSON.stringify({ program: { command, unsafe: true }, workspace: folder });
   const live = () =>
     spawn(process.execPath, [join(fakes, "driver.ts"), journal, `tools ${toolsMax}`, options], {
       stdio: ["ignore", "pipe", "ignore"],

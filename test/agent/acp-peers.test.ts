@@ -40,13 +40,13 @@ function script({ seen }: Asked): Plan {
 type Peer = AcpStage & {
   readonly models: FakeModels;
   /** What a life of its own needs to start the agent as this one does. */
-  readonly settings: Pick<AcpOptions, "command" | "environment" | "workspace" | "env">;
+  readonly settings: Pick<AcpOptions, "program"> & { readonly workspace: string };
 };
 
 async function stageOf(t: TestContext, permission: object | string): Promise<Peer> {
   const models = await fakeModels(script);
   t.after(() => models.close());
-  const stage = acpStage(t, [], [opencode ?? "", "acp"]);
+  const stage = acpStage(t, [], "work");
   const home = join(stage.folder, "home");
   mkdirSync(home);
   mkdirSync(join(stage.folder, "work"));
@@ -74,8 +74,8 @@ async function stageOf(t: TestContext, permission: object | string): Promise<Pee
     ),
   };
   const workspace = join(stage.folder, "work");
-  const settings = { command: [opencode ?? "", "acp"], environment: { PATH: "/usr/bin:/bin" }, workspace, env };
-  return { ...stage, models, settings, open: (more) => stage.open({ env, workspace, ...more }) };
+  const program = { command: [opencode ?? "", "acp"], env, unsafe: true };
+  return { ...stage, models, settings: { program, workspace }, open: (more) => stage.open({ program, ...more }) };
 }
 
 test("a prompt, streamed text, a tool that is shown, and a second message in the same session", limit, async (t) => {

@@ -16,6 +16,7 @@ import { openProcesses } from "../../src/host/processes.ts";
 import type { Agent, AgentJob, Step } from "../../src/ports/agent.ts";
 import { anAddress, anInbound, at, sessionId, turnId } from "../../src/testing/samples.ts";
 import { linesIn } from "../lines.ts";
+import { peerHost } from "./peer-host.ts";
 
 const program = join(import.meta.dirname, "..", "fakes", "acp", "agent.ts");
 
@@ -37,7 +38,7 @@ export type AcpStage = {
   prompts(): readonly { readonly session: string; readonly text: string; readonly blocks: readonly string[] }[];
 };
 
-export function acpStage(t: TestContext, flags: readonly string[] = ["load"], command?: readonly string[]): AcpStage {
+export function acpStage(t: TestContext, flags: readonly string[] = ["load"], work = "."): AcpStage {
   const folder = mkdtempSync(join(tmpdir(), "everturn-acp-"));
   const log: string[] = [];
   const closing: (() => Promise<unknown>)[] = [];
@@ -53,10 +54,10 @@ export function acpStage(t: TestContext, flags: readonly string[] = ["load"], co
     open(more = {}) {
       const processes = openProcesses({ graceMs: 0 });
       const agent = acp({
-        command: command ?? [process.execPath, program, folder, ...flags],
-        environment: { PATH: "/usr/bin:/bin" },
-        workspace: folder,
-        spawn: (named, words, options) => processes.spawn({ program: named, words, options }),
+        program: { command: [process.execPath, program, folder, ...flags], unsafe: true },
+        host: peerHost(join(folder, work), (named, words, options) =>
+          processes.spawn({ program: named, words, options }),
+        ),
         log: (level, what, facts) => void log.push(`${level} ${what} ${JSON.stringify(facts ?? {})}`),
         ...more,
         pace: { retryMinMs: 20, retryMaxMs: 100, ...more.pace },
@@ -97,7 +98,7 @@ export function jobOf(turn: Turn, journal: readonly Entry[]): AgentJob {
     address: anAddress(session),
     turn: turnId(turn.turn ?? "t1"),
     attempt: 1,
-    input: turn.input ?? anInbound(turn.text, { from: anAddress(session) }),
+    input: turn.input ?? anInbound(turn.text, { from: anAddress(session), party: "owner" }),
     journal,
     note: noteFor(journal),
     history: async () => turn.history ?? [],

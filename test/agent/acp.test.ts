@@ -147,7 +147,7 @@ test("messages that join are told when the prompt is over, once", limit, async (
   const journal: Entry[] = [];
   await stepOf(agent, turn, journal);
   await stepOf(agent, turn, journal);
-  journal.push({ type: "joined", message: anInbound("and hurry") });
+  journal.push({ type: "joined", message: anInbound("and hurry", { party: "owner" }) });
   const { text } = await playTurn(agent, { ...turn, past: journal });
   assert.match(text, /Did tool 1, tool 2\.\s+You said: and hurry/);
   assert.deepEqual(
@@ -333,8 +333,8 @@ test("an agent that cannot be used says why, and whether waiting helps", limit, 
     assert.equal(step.retry, retry, flag);
     if (flag !== "auth") await until(() => alive() === 0);
   }
-  const gone = acpStage(t, [], ["/no/such/agent"]);
-  const step = await gone.open().agent.step(jobOf({ text: "hello" }, []), never);
+  const gone = acpStage(t).open({ program: { command: ["/no/such/agent"] } });
+  const step = await gone.agent.step(jobOf({ text: "hello" }, []), never);
   assert.match(JSON.stringify(step), /cannot be started.*was not found/);
 });
 
@@ -364,6 +364,7 @@ test("noise is passed over, floods end it, errors and refusals are told, silence
 test("files go along as links, images as images where the agent sees them", limit, async (t) => {
   const file = { name: "a.png", mime: "image/png", blob: "b1", bytes: 3 };
   const input = anInbound("look", {
+    party: "owner",
     body: { kind: "text", text: "look", files: [file, { ...file, mime: "text/csv" }] },
   });
   const blobs = { read: async () => new Uint8Array([1, 2, 3]), path: () => "/tmp/b1" };

@@ -55,7 +55,7 @@ test("killed inside of a call to a server of tools: it is not made twice, and it
       `  mcp: { own: { command: [${JSON.stringify(process.execPath)}, ${JSON.stringify(server)}, plain, calls] } }`,
     ].join("\n"),
   });
-  home.folder = join(stage.home, "calls");
+  home.folder = join(stage.workspace, "calls");
   mkdirSync(home.folder, { recursive: true });
   const calls = () => linesIn(join(home.folder, "calls")).filter((line) => line.includes("slow"));
   const first = await stage.start();

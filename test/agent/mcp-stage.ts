@@ -11,7 +11,9 @@ import { openProcesses } from "../../src/host/processes.ts";
 import type { ToolContext, VetContext } from "../../src/ports/tool.ts";
 import { anAddress, anOwner, at, sessionId, turnId } from "../../src/testing/samples.ts";
 import { type Mcp, type McpOptions, type McpServer, openMcp } from "../../src/tools/mcp/index.ts";
+import type { Sandbox } from "../../src/ports/sandbox.ts";
 import { linesIn } from "../lines.ts";
+import { memoryFacts, peerHost } from "./peer-host.ts";
 
 const program = join(import.meta.dirname, "..", "fakes", "mcp", "server.ts");
 
@@ -51,15 +53,19 @@ export const aVet: VetContext = {
   now: () => at(0),
 };
 
-type Given = Partial<Omit<McpOptions, "servers">> & {
+type Given = Partial<Omit<McpOptions, "servers" | "host">> & {
   readonly servers?: Readonly<Record<string, McpServer>>;
+  readonly sandbox?: Sandbox;
   /** Of our own server, which is called `own`. */
   readonly mode?: string;
   readonly trusted?: boolean;
   readonly timeoutSeconds?: number;
 };
 
-export function stage(t: TestContext, { mode = "plain", trusted, timeoutSeconds, ...given }: Given = {}): Stage {
+export function stage(
+  t: TestContext,
+  { mode = "plain", trusted, timeoutSeconds, sandbox, ...given }: Given = {},
+): Stage {
   const folder = mkdtempSync(join(tmpdir(), "everturn-mcp-"));
   const processes = openProcesses();
   const log: string[] = [];
@@ -71,9 +77,8 @@ export function stage(t: TestContext, { mode = "plain", trusted, timeoutSeconds,
   };
   const mcp = openMcp({
     servers: { own },
-    spawn: (named, words, options) => processes.spawn({ program: named, words, options }),
-    environment: { PATH: "/usr/bin:/bin" },
-    cwd: folder,
+    host: peerHost(folder, (named, words, options) => processes.spawn({ program: named, words, options }), sandbox),
+    facts: memoryFacts(),
     policy: "dangerous",
     log: (level, what, facts) => void log.push(`${level} ${what} ${JSON.stringify(facts ?? {})}`),
     ...given,

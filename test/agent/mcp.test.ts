@@ -7,6 +7,16 @@ import { aContext, aVet, stage, until } from "./mcp-stage.ts";
 
 const limit = { timeout: 120_000 };
 
+const aStatus = {
+  name: "own",
+  kind: "program",
+  state: "ready",
+  tools: 0,
+  processes: 1,
+  why: "it runs without a sandbox, for the owner and admins only",
+  changed: [],
+} as const;
+
 test("tools are listed under their server's name, short enough for every request", limit, async (t) => {
   const { mcp } = stage(t);
   assert.deepEqual(mcp.tools(), []);
@@ -18,7 +28,7 @@ test("tools are listed under their server's name, short enough for every request
   );
   assert.equal(echo?.description.length, 500);
   assert.ok(JSON.stringify(echo.input).length < 400, JSON.stringify(echo.input));
-  assert.deepEqual(mcp.status(), { own: { state: "ready", tools: 22, why: null } });
+  assert.deepEqual(mcp.status(), { own: { ...aStatus, tools: 22 } });
 });
 
 test("hints decide the effect of a trusted server's tools alone", limit, async (t) => {
@@ -31,31 +41,27 @@ test("hints decide the effect of a trusted server's tools alone", limit, async (
   assert.deepEqual(await effects(false), ["once", "once", "once"]);
 });
 
-test("what a call gives: text, data, files, links, complaints; of strangers it is marked", limit, async (t) => {
+test("what a call gives: text, data, files, links, complaints; all of it is text from outside", limit, async (t) => {
   const put = async (_content: unknown, { name, mime }: { readonly name: string; readonly mime: string }) =>
     ({ name, mime, blob: "b1", bytes: 4 }) as const;
   const known = stage(t, { trusted: true, blobs: { put } });
   const foreign = stage(t);
-  assert.deepEqual(await known.call("own__echo", { text: "hi" }), { type: "ok", output: "you said hi" });
-  assert.deepEqual(await foreign.call("own__echo", { text: "hi" }), {
-    type: "ok",
-    output: "you said hi",
-    outside: true,
-  });
-  assert.deepEqual(await known.call("own__data"), { type: "ok", output: '{"degrees":21}' });
+  const outside = true;
+  for (const { call } of [known, foreign])
+    assert.deepEqual(await call("own__echo", { text: "hi" }), { type: "ok", output: "you said hi", outside });
+  assert.deepEqual(await known.call("own__data"), { type: "ok", output: '{"degrees":21}', outside });
   assert.deepEqual(await known.call("own__image"), {
     type: "ok",
     output: {
       text: "[image image/png, 4 bytes, kept as file image]",
       files: [{ name: "image", mime: "image/png", blob: "b1", bytes: 4 }],
     },
+    outside,
   });
   assert.match(JSON.stringify(await foreign.call("own__image")), /not kept/);
   assert.match(JSON.stringify(await known.call("own__resource")), /inside.*example\.com/);
-  assert.deepEqual(await known.call("own__fail"), { type: "failed", why: "the disk is on fire" });
-  assert.deepEqual(await foreign.call("own__fail"), { type: "failed", why: "the disk is on fire", outside: true });
-  assert.match(JSON.stringify(await known.call("own__refuse")), /failed.*no such argument"}$/);
-  assert.match(JSON.stringify(await foreign.call("own__refuse")), /failed.*no such argument","outside":true/);
+  assert.deepEqual(await known.call("own__fail"), { type: "failed", why: "the disk is on fire", outside });
+  assert.match(JSON.stringify(await known.call("own__refuse")), /failed.*no such argument","outside":true/);
   const big = await known.call("own__big");
   assert.ok(big.type === "ok" && String(big.output).length < 401_000 && /\[cut: 4600000 more/.test(String(big.output)));
   assert.match(JSON.stringify(await known.call("own__wrong")), /unknown.*cannot be read/);
@@ -78,8 +84,9 @@ test("a server sees what it is given and nothing else", limit, async (t) => {
     readonly cwd: string;
   };
   // The folder comes from the shell that starts it.
-  const { PWD: _, ...given } = env;
+  const { PWD: _, HOME: own, ...given } = env;
   assert.deepEqual(given, { PATH: "/usr/bin:/bin", OWN_KEY: "planted-key-of-the-server" });
+  assert.match(own ?? "", /peers\/mcp-own-[0-9a-f]+\/owner\/home$/);
   assert.ok(cwd.endsWith(folder.slice(-10)));
 });
 
@@ -256,13 +263,16 @@ test("a thousand tools are read in pages, and only some are shown; a list withou
   assert.equal(loop.calls().filter((line) => line === "list").length, 2);
   const toolless = stage(t, { mode: "toolless" });
   await toolless.mcp.ready();
-  assert.deepEqual(toolless.mcp.status(), { own: { state: "ready", tools: 0, why: null } });
+  assert.deepEqual(toolless.mcp.status(), { own: aStatus });
 });
 
-test("a list that changes is read again", limit, async (t) => {
+test("a list that changes is read again, and what is new waits for approval", limit, async (t) => {
   const { mcp, call } = stage(t);
   await call("own__grow");
-  await until(() => mcp.tools().some((tool) => tool.name === "own__grown"));
+  await until(() => (mcp.status()["own"]?.changed.length ?? 0) > 0);
+  assert.ok(!mcp.tools().some((tool) => tool.name === "own__grown"));
+  assert.deepEqual(await mcp.approve("own"), ["grown"]);
+  assert.ok(mcp.tools().some((tool) => tool.name === "own__grown"));
 });
 
 test("closing ends the servers, also a stubborn one and one that hangs, and nothing starts again", limit, async (t) => {

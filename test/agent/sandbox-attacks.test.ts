@@ -3,10 +3,20 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { openSandbox } from "../../src/sandbox/index.ts";
 import { atEnd, until } from "../process/stage.ts";
 import { granting, newFolder, sandboxMissing, stageSandbox } from "./sandbox-stage.ts";
 
@@ -201,7 +211,6 @@ test("a path that changes between the look and the start is not used", { skip },
     ["cat", `${docs}/key`],
     view(granting({ paths: [{ path: docs, access: "read" }] })),
   );
-  const { renameSync } = await import("node:fs");
   renameSync(docs, join(outside, "before"));
   symlinkSync(join(outside, "secret"), docs);
   const said = await new Promise<string>((resolve) => {
@@ -215,7 +224,6 @@ test("a workspace that holds the gateway's home shows none of it, and cannot mov
   const deep = join(home, "deep", "gateway");
   mkdirSync(deep, { recursive: true });
   writeFileSync(join(deep, "control.token"), "PLANTED");
-  const { openSandbox } = await import("../../src/sandbox/index.ts");
   const inner = openSandbox({ choice: "bwrap", home: deep, userHome: null, environment: { PATH: "/usr/bin:/bin" } });
   const script = `cat deep/gateway/control.token 2>/dev/null; touch deep/gateway/x 2>/dev/null && echo WROTE; mv deep away 2>/dev/null && echo MOVED; mv deep/gateway away 2>/dev/null && echo MOVED; rm -rf deep 2>/dev/null; ls deep/gateway; touch ok`;
   const view = { person: "owner", workspace: home, cwd: home, ...granting({}), home: "person", env: {} } as const;

@@ -2,15 +2,15 @@
 // Needs bubblewrap and the right to make namespaces; the internet is this machine.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { WalledCommand } from "../../src/ports/sandbox.ts";
 import { atEnd, until } from "../process/stage.ts";
-import { granting, sandboxMissing, stageSandbox } from "./sandbox-stage.ts";
+import { granting, newFolder, sandboxMissing, stageSandbox } from "./sandbox-stage.ts";
 
 const skip = await sandboxMissing();
 
@@ -92,16 +92,14 @@ test("the proxy lives as long as its program, whoever started it", { skip }, asy
     const [program, ...words] = process.argv.slice(1);
     const child = spawn(program, words, { detached: true, stdio: "ignore" });
     console.log(child.pid); child.unref();`;
-  const pid = await new Promise<number>((resolve) => {
-    execFile(
-      process.execPath,
-      ["-e", starter, walled.program, ...walled.words],
-      { env: { ...walled.env } },
-      (_error, out) => resolve(Number(out)),
-    );
+  const words = ["-e", starter, walled.program, ...walled.words];
+  const pid = await new Promise<number>((resolve, reject) => {
+    execFile(process.execPath, words, { env: { ...walled.env } }, (error, out, err) => {
+      if (error === null && Number(out) > 1) resolve(Number(out));
+      else reject(new Error(`it could not be started: ${out}${err}`, { cause: error }));
+    });
   });
-  atEnd(t, () => spawn("kill", ["-9", `-${pid}`], { stdio: "ignore" }));
-  const { existsSync, readFileSync, writeFileSync } = await import("node:fs");
+  atEnd(t, () => void (isThere(pid) && process.kill(-pid, "SIGKILL")));
   await until(() => existsSync(join(workspace, "up")), Boolean, "it runs");
   writeFileSync(join(workspace, "go"), "");
   const got = () => (existsSync(join(workspace, "got")) ? readFileSync(join(workspace, "got"), "utf8") : "");
@@ -113,4 +111,33 @@ test("the proxy lives as long as its program, whoever started it", { skip }, asy
     (n) => n === 0,
     "the runner has tidied up",
   );
+});
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error;
+  }
+}
+
+test("a granted password reaches git for its host, and nothing else of the user does", { skip }, async (t) => {
+  const userHome = newFolder(t, "user");
+  const helper =
+    '[credential]\n\thelper = "!f() { echo username=me; echo password=PLANTED; }; f"\n[user]\n\tname = Ann\n';
+  writeFileSync(join(userHome, ".gitconfig"), helper);
+  const { run, home, workspace } = stageSandbox(t, userHome);
+  await run("git init -q . && git config credential.helper '!touch /tmp/planted ~/planted; :' && touch ~/kept");
+  const fill = (host: string) =>
+    `printf 'protocol=https\\nhost=${host}\\n\\n' | GIT_TERMINAL_PROMPT=0 git credential fill 2>&1`;
+  const script = `${fill("example.org")}; ${fill("other.org")} | grep -c PLANTED; git config user.name; env | grep -c PLANTED; ls -A ~ /tmp`;
+  const grant = granting({ hosts: ["example.org"], credentials: [{ kind: "git-credential", host: "example.org" }] });
+  const { said } = await run(script, grant);
+  assert.match(said, /^protocol=https\nhost=example\.org\nusername=me\npassword=PLANTED\n0\nAnn\n0\n/);
+  assert.doesNotMatch(said, /kept/, "what an earlier call left does not meet the password");
+  assert.equal(existsSync("/tmp/planted") || existsSync(join(userHome, "planted")), false);
+  assert.doesNotMatch((await run(`${fill("example.org")}`)).said, /PLANTED/);
+  assert.deepEqual(readdirSync(join(home, "sandbox", "empty")), []);
+  assert.ok(existsSync(join(workspace, ".git")));
 });

@@ -32,7 +32,7 @@ export function checkAgents(check: Check): void {
           model,
           baseUrl: fake.baseUrl(protocol),
           apiKey: "no-key-at-all",
-          mcp: { own: { command: [process.execPath, join(fakes, "mcp", "server.ts"), "plain", home], trusted: true } },
+          mcp: { own: { command: [process.execPath, join(fakes, "mcp", "server.ts"), "plain", "."], trusted: true } },
         },
       });
       const gateway = await runGateway(t, at.command, home);
@@ -44,7 +44,7 @@ export function checkAgents(check: Check): void {
       const answer = await answerOf(gateway, `Please work.\ndo: ${JSON.stringify(calls)}`);
       assert.match(answer, /^done 3: [\s\S]*alpha[\s\S]*42/);
       assert.equal(readFileSync(join(home, "workspace", "a.txt"), "utf8"), "alpha\n42\n");
-      assert.match(readFileSync(join(home, "calls"), "utf8"), /echo/);
+      assert.match(readFileSync(join(home, "workspace", "calls"), "utf8"), /echo/);
       await gateway.stop("SIGINT");
     });
 

@@ -30,6 +30,7 @@ platforms:
     imap: { host: 127.0.0.1, port: ${imapPort}, tls: false, password: ${password} }
     smtp: { host: 127.0.0.1, port: ${smtpPort}, tls: false }
     allow: [${allow.map((one) => `"${one}"`).join(", ")}]
+    verify: auto
 `;
 }
 
@@ -76,6 +77,37 @@ describe("e-mail", { skip, timeout: 900_000 }, () => {
     assert.equal(wordsOf(second as Email), "You said: and now?");
     assert.ok(second?.references?.startsWith(id));
     assert.equal((await mail.read("ann")).length, before + 2);
+  });
+
+  test("only a verified sender is answered by default; others are counted in status", async (t) => {
+    const mail = await servers();
+    const home = newHome(t);
+    mkdirSync(home, { recursive: true });
+    const config = configOf(mail, ["u8@fake.test", "u9@fake.test"]).replace("verify: auto", "authServer: mx.fake.test");
+    writeFileSync(join(home, "config.yaml"), config);
+    const gateway = await runGateway(t, home);
+    await connected(gateway);
+    const results = (text: string) => ({ headers: { "Authentication-Results": text } });
+    await mail.write("u9@fake.test", bot, "nothing vouches for me");
+    await mail.write(
+      "u9@fake.test",
+      bot,
+      "another server does",
+      results("elsewhere; dmarc=pass header.from=fake.test"),
+    );
+    await mail.write("u9@fake.test", bot, "I failed", results("mx.fake.test; dmarc=fail header.from=fake.test"));
+    await mail.write("u8@fake.test", bot, "hello", results("mx.fake.test; dmarc=pass header.from=fake.test"));
+    await until(
+      () => mail.read("u8"),
+      (all) => all.length === 1,
+      "the verified mail is answered",
+    );
+    // Mails are taken in order, so the others have been decided about.
+    assert.equal((await mail.read("u9")).length, 0);
+    const answer = await fetch(`${gateway.url}/api/status`, { headers: { authorization: `Bearer ${gateway.token}` } });
+    type Status = { readonly platforms: readonly { readonly platform: string; readonly notice?: string }[] };
+    const found = ((await answer.json()) as Status).platforms.find(({ platform }) => platform === "email");
+    assert.equal(found?.notice, "3 unverified mails not answered since the start");
   });
 
   test("chaos: kills, stops and servers that go away lose nothing", async (t) => {

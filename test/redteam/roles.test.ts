@@ -49,7 +49,7 @@ type RouteCase = {
 function mounted(): readonly RouteCase[] {
   const nothing = {} as never;
   const all: readonly (readonly [Routes | undefined, RouteCase["role"]])[] = [
-    [api({ keys: [] }, nothing).routes, "key"],
+    [api({ keys: [], filesOf: nothing }, nothing).routes, "key"],
     [hooks([], nothing).routes, "signed"],
     [chat("web", nothing, { boot: "", version: "", offline: true }).routes, "owner"],
     [chat("terminal", nothing, { boot: "", version: "", offline: true }).routes, "owner"],

@@ -1,13 +1,17 @@
 // Any agent that speaks ACP, as a backend. The agent runs its own loop and its own tools; we put on record what it does as
 // it goes, pass its wishes for permission to the user, and take its work up again after any death: from its own session
-// where it can load it, else from our record. One program serves all conversations.
+// where it can load it, else from our record. Each person has a process of their own, with their own workspace.
 
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
+import { type Requester, requesterOf } from "../../core/requester.ts";
 import { orAborted } from "../../core/running/aborted.ts";
+import type { PeerWorkspace } from "../../peers/launch.ts";
+import { peopleMax, personPool } from "../../peers/pool.ts";
+import { programName, refusalFor } from "../../peers/program.ts";
 import type { Agent, AgentJob, Step } from "../../ports/agent.ts";
 import { blocksOf, filesOf } from "./told/blocks.ts";
 import { asked, chosen } from "./choices.ts";
-import { keeper } from "./keeper.ts";
+import { type Keeper, keeper } from "./keeper.ts";
 import type { Link } from "./link.ts";
 import { type AcpOptions, acpPace } from "./options.ts";
 import { pastOf } from "./told/past.ts";
@@ -29,9 +33,11 @@ import { type Work, startWork } from "./work.ts";
 
 export type { AcpOptions, AcpPace } from "./options.ts";
 
-/** A conversation with the agent in this life. */
+/** A conversation with a running process of the agent. */
 type Place = {
   readonly link: Link;
+  /** Whose process it is. */
+  readonly person: string;
   readonly session: string;
   /** Until the first prompt: how it was come by. */
   entered: Entered;
@@ -51,6 +57,8 @@ type Place = {
 const historyMax = 100;
 /** An agent that dies of a session of its own gets a new one. */
 const loadsMax = 2;
+/** How long a turn waits that finds no room. */
+const busyMs = 10_000;
 const questionMs = 7 * 24 * 3_600_000;
 /** Towards the limit of a journal nothing but the end is put on record. */
 const entriesMax = 1_500;
@@ -58,11 +66,30 @@ const entriesMax = 1_500;
 export function acp(options: AcpOptions): Agent {
   const pace = { ...acpPace, ...options.pace };
   const { remembered: placesMax = 200 } = options;
-  const program = keeper(options, pace);
   const places = new Map<SessionId, Place>();
-  const stepping = new Set<SessionId>();
+  /** With the person each step is for. */
+  const stepping = new Map<SessionId, string>();
   /** Sessions of the agent that could not be loaded, with how often. */
   const dead = new Map<string, number>();
+
+  const ending = new Set<Promise<void>>();
+  const processes = personPool<Keeper & { readonly person: string }>({
+    max: peopleMax,
+    isIdle: ({ person }) =>
+      ![...stepping.values()].includes(person) &&
+      ![...places.values()].some((place) => place.person === person && (place.work ?? place.stopping) !== null),
+    end(program) {
+      const ended = program.close().finally(() => ending.delete(ended));
+      ending.add(ended);
+    },
+  });
+
+  async function linkFor(workspace: PeerWorkspace): Promise<Link> {
+    const { person } = workspace;
+    const program = processes.get(person, () => ({ person, ...keeper(options, pace, workspace) }));
+    if (program !== null) return program.link();
+    throw new AcpTrouble("later", `${peopleMax} people use the agent at once, and it has room for no more`, busyMs);
+  }
 
   function letGo(place: Place): void {
     const { work, link } = place;
@@ -75,8 +102,11 @@ export function acp(options: AcpOptions): Agent {
   }
 
   /** The place where a turn goes on: the one in hand where it fits the record, else one that is entered anew. */
-  async function placeFor(job: AgentJob): Promise<Place> {
-    const found = places.get(job.session);
+  async function placeFor(job: AgentJob, workspace: PeerWorkspace): Promise<Place> {
+    const { person } = workspace;
+    const known = places.get(job.session);
+    if (known !== undefined && known.person !== person) letGo(known);
+    const found = known?.person === person ? known : undefined;
     const work = found?.work;
     if (found !== undefined && work) {
       const isMine = work.turn === job.turn && stepsIn(job.journal) === work.stepsBefore + work.stepsGiven;
@@ -88,9 +118,9 @@ export function acp(options: AcpOptions): Agent {
       if (!(await isTakenBack(found, job))) return keep(job, found);
       const { link } = found;
       const { history } = await pastOf(job);
-      return keep(job, { ...nowhere, link, session: await link.newSession(), entered: { type: "new", history } });
+      return keep(job, { ...found, ...nowhere, session: await link.newSession(), entered: { type: "new", history } });
     }
-    return keep(job, { ...(await enter(job)), spent: found?.spent ?? null });
+    return keep(job, { ...(await enter(job, workspace)), spent: found?.spent ?? null });
   }
 
   /** The latest is the last. */
@@ -109,8 +139,9 @@ export function acp(options: AcpOptions): Agent {
     for (const [id] of resting.slice(0, places.size - placesMax)) places.delete(id);
   }
 
-  async function enter(job: AgentJob): Promise<Place> {
-    const link = await program.link();
+  async function enter(job: AgentJob, workspace: PeerWorkspace): Promise<Place> {
+    const { person } = workspace;
+    const link = await linkFor(workspace);
     const { session, history, missed } = await pastOf(job);
     if (session !== null && link.can.load && (dead.get(session) ?? 0) < loadsMax) {
       const told = replay();
@@ -121,18 +152,18 @@ export function acp(options: AcpOptions): Agent {
         dead.delete(session);
         const lastUser = told.lastUser();
         if (stepsIn(job.journal) > 0 || !remembersMore(lastUser, history)) {
-          return { ...nowhere, link, session, entered: { type: "loaded", lastUser, missed } };
+          return { ...nowhere, link, person, session, entered: { type: "loaded", lastUser, missed } };
         }
       }
     }
-    return { ...nowhere, link, session: await link.newSession(), entered: { type: "new", history } };
+    return { ...nowhere, link, person, session: await link.newSession(), entered: { type: "new", history } };
   }
 
   async function begin(place: Place, job: AgentJob): Promise<Work> {
     const { input, journal, turn } = job;
     const delivered = place.delivered === turn;
     const { text, withFiles } = promptFor({ input, journal, entered: place.entered, delivered });
-    const seeing = { image: place.link.can.image, ...(options.blobs === undefined ? {} : { blobs: options.blobs }) };
+    const seeing = { can: place.link.can, ...(options.blobs === undefined ? {} : { blobs: options.blobs }) };
     const blocks = await blocksOf(text, withFiles ? filesOf(input, journal) : [], seeing);
     const unused = unusedDecision(journal);
     place.entered = { type: "there" };
@@ -155,8 +186,16 @@ export function acp(options: AcpOptions): Agent {
     return place.work;
   }
 
-  async function step(job: AgentJob, signal: AbortSignal): Promise<Step> {
-    const place = await orAborted(placeFor(job), signal);
+  async function step(
+    job: AgentJob,
+    { party }: Requester,
+    workspace: PeerWorkspace,
+    signal: AbortSignal,
+  ): Promise<Step> {
+    const state = await options.host.sandbox.state();
+    const refusal = refusalFor(state, party, options.program, `the agent ${programName(options.program.command)}`);
+    if (refusal !== null) return { type: "failed", retry: "never", why: refusal };
+    const place = await orAborted(placeFor(job, workspace), signal);
     // Where the agent can load it, its session is on record before it is told anything: so nothing is told twice.
     if (place.link.can.load && sessionIn(job.journal) === null && place.work === null) {
       return said(place, "", [], false);
@@ -214,7 +253,7 @@ export function acp(options: AcpOptions): Agent {
       link: place.link,
       session: place.session,
       turn: job.turn,
-      blocks: await blocksOf(texts.join("\n\n"), [], { image: false }),
+      blocks: await blocksOf(texts.join("\n\n"), [], { can: place.link.can }),
       before: { tools: toolsIn(job.journal), fresh, text: text.trim() === "" ? "" : `${text.trim()}\n\n` },
       told: joined.length,
       stepsBefore: work.stepsBefore,
@@ -230,9 +269,11 @@ export function acp(options: AcpOptions): Agent {
     tools: [],
     async step(job, signal) {
       signal.throwIfAborted();
-      stepping.add(job.session);
+      const requester = requesterOf(job.input, job.journal);
+      const workspace = await options.host.workspaceFor(requester);
+      stepping.set(job.session, workspace.person);
       try {
-        return await step(job, signal);
+        return await step(job, requester, workspace, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof AcpTrouble)) throw error;
@@ -249,7 +290,7 @@ export function acp(options: AcpOptions): Agent {
         letGo(place);
         if (place.link.over() !== null || session === "all") places.delete(id);
       }
-      if (session === "all") await program.close();
+      if (session === "all") await Promise.all([...processes.all().map((one) => one.close()), ...ending]);
     },
   };
 }

@@ -1,7 +1,8 @@
-// Keeps one life of the agent's program at hand: started when it is needed, started again after its death, and not more
-// often than pauses that grow with every early death allow.
+// Keeps one process of the agent's program at hand, for one person: started when it is needed, started again after its
+// death, and not more often than pauses that grow with every early death allow.
 
 import { sentenceOf } from "../../core/fault.ts";
+import type { PeerWorkspace } from "../../peers/launch.ts";
 import type { Link } from "./link.ts";
 import type { AcpOptions, AcpPace } from "./options.ts";
 import { AcpTrouble } from "./trouble.ts";
@@ -15,7 +16,7 @@ export interface Keeper {
 /** A life of this length was no failure to start. */
 const steadyMs = 60_000;
 
-export function keeper(options: AcpOptions, pace: AcpPace): Keeper {
+export function keeper(options: AcpOptions, pace: AcpPace, workspace: PeerWorkspace): Keeper {
   let opening: Promise<Link> | null = null;
   let closing = new AbortController();
   let current: Link | null = null;
@@ -38,7 +39,7 @@ export function keeper(options: AcpOptions, pace: AcpPace): Keeper {
     since = performance.now();
     try {
       const { openLink } = await import("./link.ts");
-      const made = await openLink(options, pace, closing.signal);
+      const made = await openLink(options, pace, workspace, closing.signal);
       current = made;
       options.log("info", "the ACP agent is connected", { load: made.can.load, image: made.can.image });
       return made;

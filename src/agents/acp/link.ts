@@ -1,5 +1,5 @@
-// One life of the agent's program and the protocol spoken with it. Many conversations share it. Its end is told to all of
-// them at once, with the reason and its last words.
+// One process of the agent's program and the protocol spoken with it. All conversations of one person share it. Its end
+// reaches all of them at once, with the reason and its last words.
 
 import {
   type AnyMessage,
@@ -14,6 +14,8 @@ import {
 } from "@agentclientprotocol/sdk";
 import { sentenceOf } from "../../core/fault.ts";
 import { openPeer } from "../../peers/child.ts";
+import { type Launch, type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
+import { programName } from "../../peers/program.ts";
 import { list, record, words } from "./choices.ts";
 import type { AcpOptions, AcpPace } from "./options.ts";
 import { AcpTrouble } from "./trouble.ts";
@@ -25,7 +27,14 @@ export type Listener = {
 };
 
 export interface Link {
-  readonly can: { readonly load: boolean; readonly image: boolean };
+  readonly can: {
+    readonly load: boolean;
+    readonly image: boolean;
+    /** Whole files inside of a message. */
+    readonly embedded: boolean;
+    /** Files of conversations by their path, because there is no sandbox around it. */
+    readonly links: boolean;
+  };
   /** Why it is over; null while it lives. */
   over(): string | null;
   newSession(): Promise<string>;
@@ -43,8 +52,14 @@ export interface Link {
 const authRequired = -32_000;
 
 /** `closing` ends it also while it is being opened. */
-export async function openLink(options: AcpOptions, pace: AcpPace, closing: AbortSignal): Promise<Link> {
-  const name = options.command[0]?.split(/[/\\]/).at(-1) ?? "agent";
+export async function openLink(
+  options: AcpOptions,
+  pace: AcpPace,
+  workspace: PeerWorkspace,
+  closing: AbortSignal,
+): Promise<Link> {
+  const name = programName(options.program.command);
+  const launch = await launched(options, workspace, name);
   const listeners = new Map<string, Listener>();
   const replays = new Map<string, (update: unknown) => void>();
   const waiting = new Set<(why: AcpTrouble) => void>();
@@ -57,7 +72,7 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
   }
 
   const endIt = (): void => void peer.end("we closed it");
-  const { stream, peer, hangUp } = streamTo(options, update, (why, lastWords) => {
+  const { stream, peer, hangUp } = streamTo(options, launch, update, (why, lastWords) => {
     const said = lastWords === "" ? "" : `; its last words: ${lastWords.slice(-500)}`;
     over = `the agent ${name} is gone: ${why}${said}`;
     for (const give of waiting) give(new AcpTrouble("later", over));
@@ -99,7 +114,7 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
   }
 
   const { agent } = connection;
-  const place = { cwd: options.workspace, mcpServers: [] };
+  const place = { cwd: launch.workspace, mcpServers: [] };
   const close = async (why: string): Promise<void> => peer.end(why);
   let can: Link["can"];
   try {
@@ -113,12 +128,7 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
       agent.request<InitializeResponse>(methods.agent.initialize, hello),
       pace.connectMs,
     );
-    if (greeted.protocolVersion !== PROTOCOL_VERSION) {
-      const why = `the agent ${name} speaks version ${greeted.protocolVersion} of the protocol, and we speak ${PROTOCOL_VERSION}`;
-      throw new AcpTrouble("never", why);
-    }
-    const { loadSession, promptCapabilities } = greeted.agentCapabilities ?? {};
-    can = { load: loadSession === true, image: promptCapabilities?.image === true };
+    can = abilitiesOf(greeted, launch, name);
   } catch (error) {
     await close("it could not be used");
     throw error;
@@ -169,6 +179,33 @@ export async function openLink(options: AcpOptions, pace: AcpPace, closing: Abor
   };
 }
 
+function abilitiesOf(
+  { protocolVersion, agentCapabilities }: InitializeResponse,
+  launch: Launch,
+  name: string,
+): Link["can"] {
+  if (protocolVersion !== PROTOCOL_VERSION) {
+    const why = `the agent ${name} speaks version ${protocolVersion} of the protocol, and we speak ${PROTOCOL_VERSION}`;
+    throw new AcpTrouble("never", why);
+  }
+  const { loadSession, promptCapabilities } = agentCapabilities ?? {};
+  const { image, embeddedContext } = promptCapabilities ?? {};
+  return {
+    load: loadSession === true,
+    image: image === true,
+    embedded: embeddedContext === true,
+    links: !launch.isWalled,
+  };
+}
+
+async function launched({ host, program }: AcpOptions, workspace: PeerWorkspace, name: string): Promise<Launch> {
+  try {
+    return await prepareLaunch(host, program, { name: "acp", workspace });
+  } catch (error) {
+    throw new AcpTrouble("later", `the agent ${name} cannot be started: ${sentenceOf(error)}`);
+  }
+}
+
 function troubleOf(name: string, error: unknown): AcpTrouble {
   if (error instanceof AcpTrouble) return error;
   if (!(error instanceof RequestError))
@@ -184,6 +221,7 @@ function troubleOf(name: string, error: unknown): AcpTrouble {
 /** Messages to and from the program. What is no message is passed over, and too much of it ends the program. */
 function streamTo(
   options: AcpOptions,
+  { command, cwd, env }: Launch,
   update: (params: unknown) => void,
   ended: (why: string, lastWords: string) => void,
 ) {
@@ -198,10 +236,10 @@ function streamTo(
     },
   });
   const peer = openPeer({
-    spawn: options.spawn,
-    command: options.command,
-    cwd: options.workspace,
-    env: { ...options.environment, ...options.env },
+    spawn: options.host.spawn,
+    command,
+    cwd,
+    env,
     line(text) {
       const message = messageIn(text);
       garbage = message === null ? garbage + 1 : 0;

@@ -1,20 +1,15 @@
 // What the ACP backend is given. The composition imports this alone; the protocol is loaded at the first turn.
 
-import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { PeerHost } from "../../peers/launch.ts";
+import type { PeerProgram } from "../../peers/program.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Facts, LogLevel } from "../../ports/world.ts";
 
 export type AcpOptions = {
-  /** The agent's program and its words, as `["opencode", "acp"]`. */
-  readonly command: readonly string[];
-  /** For the agent alone, on top of `environment`. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** What the agent may see of our environment. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** The folder it works in; absolute. */
-  readonly workspace: string;
-  /** Starts a program in a group of its own that a stop of the gateway ends. */
-  readonly spawn: (program: string, words: readonly string[], options: SpawnOptions) => ChildProcess;
+  /** The agent's program, as `{ command: ["opencode", "acp"] }`, with its grant. */
+  readonly program: PeerProgram;
+  /** Where it is started. */
+  readonly host: PeerHost;
   readonly log: (level: LogLevel, what: string, facts?: Facts) => void;
   /** Where files of users are; absent, they are only named. */
   readonly blobs?: Pick<Blobs, "read" | "path">;

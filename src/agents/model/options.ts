@@ -52,7 +52,7 @@ export type ModelOptions = {
   /** By provider/model. */
   readonly prices: Readonly<Record<string, Price>>;
   /** Asked before each step: servers of tools come and go. */
-  readonly tools: () => readonly Tool[];
+  readonly tools: (requester?: Requester) => readonly Tool[];
   /** Tools that only their name is known of yet. */
   readonly toolNamed?: ((name: string) => Tool | null) | undefined;
   /** Awaited before the first request: after it `tools` is complete. */

@@ -1,6 +1,7 @@
 // `everturn config`: check, show, path. Works without a gateway.
 
 import { environment, loadConfig, systemInput } from "../../config/load.ts";
+import { emailWarning } from "../../config/platforms/email.ts";
 import type { Config } from "../../config/schema.ts";
 import { toPrintable } from "../../config/secret.ts";
 import { missingPrograms } from "../doctor/programs.ts";
@@ -14,9 +15,11 @@ export async function check(context: Context): Promise<number> {
   const loaded = await loadConfig(systemInput(textFlag(context, "home")));
   if (loaded.type === "loaded") {
     const from = loaded.sources.config ?? `no ${loaded.paths.config}, so everything is as delivered`;
-    const warnings = missingPrograms(loaded.config, loaded.paths, environment()).map(
+    const missing = missingPrograms(loaded.config, loaded.paths, environment()).map(
       ({ key, program }) => `${key} names ${program}, which is not found; install it, or write its whole path`,
     );
+    const mail = emailWarning(loaded.config.platforms.email);
+    const warnings = mail === null ? missing : [...missing, mail];
     return print(context, { ok: true, sources: loaded.sources, warnings }, () =>
       [`The configuration is fine (${from}).`, ...warnings.map((one) => `Warning: ${one}.`)].join("\n"),
     );

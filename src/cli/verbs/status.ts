@@ -123,7 +123,8 @@ function lastStopLine({ boots, boot }: StatusReply, now: number): readonly (read
 /** A line each; those that want something from their owner say so. */
 function platformLines({ platforms }: StatusReply, now: number): readonly (readonly [string, string])[] {
   const lines = platforms.map((one) => {
-    const how = `${one.platform} ${oneLine(healthText(one, now as Instant))}`;
+    const notice = one.notice === undefined ? "" : `; ${oneLine(one.notice)}`;
+    const how = `${one.platform} ${oneLine(healthText(one, now as Instant))}${notice}`;
     return one.state === "denied" ? `${ended(how)} ${deniedTodo(one.platform)}` : how;
   });
   if (lines.length === 0) return [["platforms", "none"]];

@@ -101,14 +101,21 @@ function checkSpeech(agent: Agent, report: Report): void {
     );
 }
 
+/** Settings of a program that the gateway starts. */
+const ownProgram = ["env", "cwd", "hosts", "paths", "shared", "unsafe"] as const;
+
 function checkServer(name: string, server: Agent["mcp"][string], report: Report): void {
   const path = ["agent", "mcp", name];
   const { command, url } = server;
   if (command === undefined && url === undefined)
     report(path, "needs a command or a url", "add command: [program, …] or url: https://…");
   else if (command !== undefined && url !== undefined) report(path, "has a command and a url", "keep one of them");
-  else if (command === undefined && (server.env !== undefined || server.cwd !== undefined))
-    report(path, "has env or cwd, which only a server with a command uses", "remove them");
+  else if (command === undefined && ownProgram.some((key) => server[key] !== undefined))
+    report(
+      path,
+      `has ${ownProgram.filter((key) => server[key] !== undefined).join(", ")}, which only a server with a command uses`,
+      "remove it",
+    );
   else if (url === undefined && server.headers !== undefined)
     report(path, "has headers, which only a server with a url uses", "remove them, or use env");
 }

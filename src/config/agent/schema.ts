@@ -2,7 +2,20 @@
 // together is in `access.ts`.
 
 import * as v from "valibot";
-import { address, amount, command, flag, group, oneOf, secretNames, secrets, text, whole } from "../kinds.ts";
+import {
+  address,
+  amount,
+  command,
+  flag,
+  grantedPaths,
+  group,
+  hosts,
+  oneOf,
+  secretNames,
+  secrets,
+  text,
+  whole,
+} from "../kinds.ts";
 import { providerNames } from "./providers.ts";
 
 export const modelName = v.pipe(
@@ -51,11 +64,20 @@ const price = amount(0, 100_000);
 
 const timeout = v.exactOptional(amount(1, 86_400));
 
+/** What a program that the gateway starts gets inside of the sandbox. */
+const grant = {
+  env: v.exactOptional(secretNames("must be a group of variable names with their values")),
+  hosts: v.exactOptional(hosts),
+  paths: v.exactOptional(grantedPaths),
+  unsafe: v.exactOptional(flag),
+};
+
 /** Whether it has a command or an address is checked with the rest. */
 const server = group({
   command: v.exactOptional(command),
-  env: v.exactOptional(secretNames("must be a group of variable names with their values")),
+  ...grant,
   cwd: v.exactOptional(text),
+  shared: v.exactOptional(flag),
   url: v.exactOptional(address),
   headers: v.exactOptional(secretNames("must be a group of header names with their values")),
   trusted: v.optional(flag, false),
@@ -115,9 +137,7 @@ export const agent = v.pipe(
       {},
     ),
     budget: v.optional(group({ turnTokens: tokens, turnDollars: dollars, dayTokens: tokens, dayDollars: dollars }), {}),
-    acp: v.exactOptional(
-      group({ command, env: v.exactOptional(secretNames("must be a group of variable names with their values")) }),
-    ),
+    acp: v.exactOptional(group({ command, ...grant })),
     tools: v.optional(tools, {}),
     mcp: v.optional(v.record(text, server, "must be a group of servers, each with a command or a url"), {}),
   }),

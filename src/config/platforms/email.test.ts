@@ -1,19 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sentenceOfFault } from "../faults.ts";
 import { type FileRead, loadConfig } from "../load.ts";
+import { emailWarning } from "./email.ts";
 
-test("senders that must be vouched for need the name of whoever vouches", async () => {
-  const faultsOf = async (more: string) => {
+test("mails are verified by default, and a missing name of the server that verifies is told", async () => {
+  const loadedOf = async (more: string) => {
     const yaml = `platforms:\n  email:\n    address: bot@example.org\n    imap: { host: a }\n    smtp: { host: b }\n${more}`;
     const readFile = async (path: string): Promise<FileRead> =>
       path === "/h/config.yaml" ? { type: "read", bytes: Buffer.from(yaml) } : { type: "missing" };
     const loaded = await loadConfig({ home: "/h", env: {}, userHome: null, cwd: "/", readFile });
-    return loaded.type === "wrong" ? loaded.faults.map(sentenceOfFault) : [];
+    assert.ok(loaded.type === "loaded", JSON.stringify(loaded));
+    const { email } = loaded.config.platforms;
+    assert.ok(email !== false);
+    return [email.verify, emailWarning(email)] as const;
   };
-  assert.deepEqual(await faultsOf(""), []);
-  assert.deepEqual(await faultsOf("    verify: require\n    authServer: mx.example.org\n"), []);
-  const [fault = "", ...more] = await faultsOf("    verify: require\n");
-  assert.match(fault, /platforms\.email\.authServer must be set where verify is require: .*Authentication-Results/);
-  assert.deepEqual(more, []);
+  const warned = /platforms\.email\.authServer is missing; .*Authentication-Results/;
+  const [verify, why] = await loadedOf("");
+  assert.equal(verify, "require");
+  assert.match(why ?? "", warned);
+  assert.match((await loadedOf("    verify: require\n"))[1] ?? "", warned);
+  assert.deepEqual(await loadedOf("    authServer: mx.example.org\n"), ["require", null]);
+  assert.deepEqual(await loadedOf("    verify: auto\n"), ["auto", null]);
+  assert.deepEqual(await loadedOf("    verify: off\n"), ["off", null]);
+  assert.equal(emailWarning(false), null);
 });

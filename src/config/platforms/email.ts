@@ -29,24 +29,16 @@ const settings = group({
   name: v.optional(text, "Everturn"),
   imap: group({ ...server(993), mailbox: v.optional(text, "INBOX") }),
   smtp: group(server(465)),
-  verify: v.optional(oneOf("auto", "require", "off"), "auto"),
+  // A sender is easily forged, so only what the receiving server verified is a message.
+  verify: v.optional(oneOf("auto", "require", "off"), "require"),
   authServer: v.exactOptional(text),
   inDoubt,
 });
 
-export const email = v.union(
-  [
-    v.literal(false),
-    v.pipe(
-      settings,
-      v.forward(
-        v.check(
-          (own) => own.verify !== "require" || own.authServer !== undefined,
-          "must be set where verify is require: the first word of the Authentication-Results that your mail server writes, such as mx.google.com",
-        ),
-        ["authServer"],
-      ),
-    ),
-  ],
-  "must be a group of settings, or false to switch it off",
-);
+export const email = v.union([v.literal(false), settings], "must be a group of settings, or false to switch it off");
+
+/** What its owner should know although it can be used; null when all is well. */
+export function emailWarning(own: false | { readonly verify: string; readonly authServer?: string }): string | null {
+  if (own === false || own.verify !== "require" || own.authServer !== undefined) return null;
+  return "platforms.email answers no mail, because platforms.email.authServer is missing; set it to the first word of the Authentication-Results that your mail server writes, such as mx.google.com";
+}

@@ -51,7 +51,7 @@ type Members = { readonly [Name in keyof Required<Platform>]: Platform[Name] | u
 
 /** The same platform, which is never given a secret, and whose complaints hold none. */
 export function veilPlatform(platform: Platform, hide: Hide): Platform {
-  const { name, account, can, drafts, typing, ping, probe } = platform;
+  const { name, account, can, drafts, typing, ping, probe, notice } = platform;
   const members: Members = {
     name,
     account,
@@ -65,6 +65,7 @@ export function veilPlatform(platform: Platform, hide: Hide): Platform {
     typing: typing === undefined ? undefined : (to, hints) => platform.typing?.(to, hints),
     ping: ping === undefined ? undefined : async (signal) => platform.ping?.(signal),
     probe: probe === undefined ? undefined : async (signal) => hide((await platform.probe?.(signal)) ?? ""),
+    notice: notice === undefined ? undefined : () => platform.notice?.() ?? null,
   };
   return Object.fromEntries(
     Object.entries(members).filter(([, member]) => member !== undefined),

@@ -11,9 +11,10 @@ import type { Address, Inbound } from "../../core/message.ts";
 import { newSession } from "../../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../../core/turn.ts";
 import { blobsLater } from "../../stores/blobs/later.ts";
+import { personBlobs } from "../../stores/blobs/person.ts";
 import { memory, openSqliteStore } from "../../stores/sqlite/index.ts";
 import { inletOf } from "../../testing/platform/steps.ts";
-import { aBoot, bootId } from "../../testing/samples.ts";
+import { aBoot, anItem, bootId } from "../../testing/samples.ts";
 import { realWorld } from "../../world.ts";
 import { apiLimits } from "./api.ts";
 import { idOf, inboundKey } from "./inbound.ts";
@@ -22,6 +23,7 @@ import { api } from "./index.ts";
 const boot = bootId("b1");
 const at = (n: number) => n as Instant;
 const key = "a-key-of-some-length";
+const otherKey = "another-key-of-some-length";
 
 async function opened(t: TestContext, pingMs: number) {
   const store = await openSqliteStore({ file: memory, writer: "inline" });
@@ -29,8 +31,13 @@ async function opened(t: TestContext, pingMs: number) {
   const folder = await mkdtemp(join(tmpdir(), "everturn-api-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const world = realWorld(() => undefined);
-  const settings = { keys: [{ name: "app", key }], pingMs };
-  const { platform, routes } = api(settings, { world, blobs: blobsLater(folder), archive: store, store });
+  const blobs = blobsLater(folder);
+  const filesOf = (caller: string) => personBlobs(blobs, join(folder, caller));
+  const keys = [
+    { name: "app", key },
+    { name: "other", key: otherKey },
+  ];
+  const { platform, routes } = api({ keys, filesOf, pingMs }, { world, blobs, archive: store, store });
   const stop = new AbortController();
   const taken: Turn[] = [];
   const waiting = Promise.withResolvers<void>();
@@ -110,10 +117,26 @@ async function opened(t: TestContext, pingMs: number) {
         ...(signal === undefined ? {} : { signal }),
       }),
     );
-  return { post, say, answered, taken, platform, stop, ended, first: waiting.promise };
+  const get = (path: string, as: string) =>
+    routes.handle(new Request(`http://127.0.0.1/v1/${path}`, { headers: { authorization: `Bearer ${as}` } }));
+  return { post, get, say, answered, taken, platform, blobs, stop, ended, first: waiting.promise };
 }
 
 const hi = { messages: [{ role: "user", content: "hi" }] };
+
+test("a file opens for the key that it was sent to, and for no other", async (t) => {
+  const { get, platform, blobs, stop } = await opened(t, 1_000);
+  const file = await blobs.put(Buffer.from("report"), { name: "a.txt", mime: "text/plain" });
+  const unsent = await blobs.put(Buffer.from("private"), { name: "b.txt", mime: "text/plain" });
+  const to = { platform: "api", account: "api", chat: "app", thread: "t" };
+  const sent = await platform.send(anItem("i1", { to, files: [file] }), stop.signal);
+  assert.equal(sent.type, "accepted");
+  const status = async (blob: string, as: string) => (await get(`files/${blob}/content?name=a`, as)).status;
+  assert.equal(await (await get(`files/${file.blob}/content?name=a`, key)).text(), "report");
+  assert.equal(await status(file.blob, otherKey), 404);
+  assert.equal(await status(unsent.blob, key), 404);
+  assert.equal(await status("..%2f..%2fx", key), 404);
+});
 
 test("a whole answer that takes long is kept alive with blanks, and is JSON all the same", async (t) => {
   const { post, say, taken, first } = await opened(t, 5);

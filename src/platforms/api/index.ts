@@ -2,6 +2,8 @@
 // transcript in the store is the mailbox: a send only wakes the requests that wait, so it arrives exactly once, and a
 // request repeated under its key finds the one answer whatever died in between.
 
+import { Fault } from "../../core/fault.ts";
+import type { PersonBlobs } from "../../ports/blobs.ts";
 import type { HttpRoute, Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
 import type { Reading } from "./given/answers.ts";
@@ -14,16 +16,18 @@ import type { Door, Parts } from "./routes.ts";
 export type ApiSettings = {
   /** Named callers; the holder of the control token is one too, on this machine. */
   readonly keys: readonly Key[];
+  /** The files that a caller was told of, and no others. */
+  readonly filesOf: (caller: string) => PersonBlobs;
   readonly pingMs?: number;
 };
 
 export type Api = { readonly platform: Platform; readonly routes: Routes };
 
-export function api({ keys, pingMs = apiLimits.pingMs }: ApiSettings, around: Surroundings & Reading): Api {
+export function api({ keys, filesOf, pingMs = apiLimits.pingMs }: ApiSettings, around: Surroundings & Reading): Api {
   const open = rooms(pingMs);
   const door: Door = { accept: null, state: "starting" };
   const { archive, store, blobs, world } = around;
-  const parts: Parts = { archive, store, blobs, world, keys, door, rooms: open };
+  const parts: Parts = { archive, store, blobs, filesOf, world, keys, door, rooms: open };
   const routes: Routes = {
     prefix: "/v1",
     auth: "own",
@@ -39,8 +43,11 @@ export function api({ keys, pingMs = apiLimits.pingMs }: ApiSettings, around: Su
       return answer(parts, request, caller);
     },
   };
-  return { platform: toPlatform(open, door), routes };
+  return { platform: toPlatform(open, door, filesOf), routes };
 }
+
+/** After which a disk that refused a file is tried again. */
+const retryMs = 1_000;
 
 const read = { method: "GET", body: "none" } as const;
 
@@ -53,7 +60,7 @@ const apiRoutes: readonly HttpRoute[] = [
   { ...read, path: "/v1/files/:blob/content" },
 ];
 
-function toPlatform(open: Rooms, door: Door): Platform {
+function toPlatform(open: Rooms, door: Door, filesOf: ApiSettings["filesOf"]): Platform {
   return {
     name: "api",
     account,
@@ -73,6 +80,13 @@ function toPlatform(open: Rooms, door: Door): Platform {
       open.close();
     },
     send(item) {
+      try {
+        // The caller may have them from now on, and no other caller.
+        for (const { blob } of item.files) filesOf(item.to.chat).path(blob);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        return Promise.resolve({ type: "retry", afterMs: retryMs, why: error.message });
+      }
       open.wake(item.to);
       return Promise.resolve({ type: "accepted", remoteId: item.id });
     },

@@ -3,14 +3,14 @@
 
 import { Fault } from "../../core/fault.ts";
 import type { Address, FileRef } from "../../core/message.ts";
-import type { Blobs } from "../../ports/blobs.ts";
+import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
 import type { Caller } from "../../ports/http.ts";
 import type { Accept } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
 import { type Answer, type Reading, answers } from "./given/answers.ts";
 import { type ChatRequest, type MessagesReply, type Said, account, apiLimits } from "./api.ts";
 import { readBody } from "./asked/body.ts";
-import { type Key, callerOf } from "./callers.ts";
+import { type Key, callerOf, owner } from "./callers.ts";
 import {
   type Refusal,
   anotherRequest,
@@ -49,6 +49,7 @@ export type Parts = Reading & {
   readonly rooms: Rooms;
   readonly door: Door;
   readonly blobs: Blobs;
+  readonly filesOf: (caller: string) => PersonBlobs;
   readonly world: Pick<World, "now" | "id">;
 };
 
@@ -84,8 +85,15 @@ function route(parts: Parts, request: Request, caller: string): Response | Promi
   if (what === "sessions" && path.length === 3 && first !== undefined && second === "messages")
     return gets(() => messages(parts, url, caller, first));
   if (what === "files" && path.length === 3 && first !== undefined && second === "content")
-    return gets(async () => (await import("./given/files.ts")).give(parts.blobs, first, url.searchParams));
+    return gets(() => file(parts, caller, first, url.searchParams));
   return refuse(notFound(`There is nothing at ${url.pathname}.`));
+}
+
+/** The owner may have every file, a caller those that their answers came with. */
+async function file(parts: Parts, caller: string, blob: string, query: URLSearchParams): Promise<Response> {
+  const isTheirs = caller === owner || parts.filesOf(caller).has(blob);
+  if (!isTheirs) return refuse(notFound("There is no such file for this key. Read the messages of its session again."));
+  return (await import("./given/files.ts")).give(parts.blobs, blob, query);
 }
 
 async function post(parts: Parts, request: Request, caller: string): Promise<Response> {
@@ -207,6 +215,7 @@ async function messages(parts: Parts, url: URL, caller: string, given: string): 
   if (session === null || !Number.isSafeInteger(after) || after < 0)
     return refuse(invalid("`after` must be the number `n` of a message, or 0.", "after"));
   const lines = await parts.archive.messagesAfter(addressOf(caller, session), after, apiLimits.pageMax + 1);
+  for (const { blob } of lines.flatMap(({ files = [] }) => files)) parts.filesOf(caller).path(blob);
   const data = lines.slice(0, apiLimits.pageMax).map(toLine);
   return json({ object: "list", data, has_more: lines.length > data.length } satisfies MessagesReply);
 }

@@ -7,7 +7,7 @@ import type { Instant } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Inbound } from "../../core/message.ts";
 import { htmlToText } from "./html.ts";
-import { type Verify, doubtOf, namesSeveral } from "./results.ts";
+import { type Verify, doubtOf, namesSeveral, parseResults } from "./results.ts";
 import { carriesOthers, stripQuoted } from "./strip.ts";
 
 export type Self = {
@@ -19,7 +19,8 @@ export type Self = {
 
 export type Attached = { readonly name: string; readonly mime: string; readonly content: Uint8Array };
 
-export type Nothing = { readonly type: "nothing"; readonly why: string };
+/** `isUnverified`: it was left because nothing proves its sender. */
+export type Nothing = { readonly type: "nothing"; readonly why: string; readonly isUnverified?: true };
 export type Heads = { readonly type: "message"; readonly inbound: Inbound };
 export type Read = (Heads & { readonly files: readonly Attached[] }) | Nothing;
 
@@ -42,7 +43,7 @@ export function readHeads(mail: Email, self: Self, fallback: string, now: Instan
   const machine = machineIn(mail, from);
   if (machine !== null) return nothing(machine);
   const forged = forgedIn(mail, from, self);
-  if (forged !== null) return nothing(forged);
+  if (forged !== null) return { ...nothing(forged), isUnverified: true };
   const id = idsIn(mail.messageId)[0] ?? fallback;
   const references = referencesIn(mail);
   const chain = [...new Set([...references, id])].slice(-20);
@@ -139,7 +140,11 @@ function forgedIn(mail: Email, from: string, { verify, authServer }: Self): stri
   const senders = mail.headerLines.filter(({ key }) => key === "from");
   if (senders.length !== 1 || senders.some(({ line }) => namesSeveral(line))) return "it names several senders";
   const found = mail.headers.filter(({ key }) => key === "authentication-results").map(({ value }) => value);
-  return doubtOf(from, verify, authServer, found);
+  const doubt = doubtOf(from, verify, authServer, found);
+  const [topmost] = found;
+  if (doubt === null || authServer !== null || topmost === undefined) return doubt;
+  // Whose name it is, its owner knows.
+  return `${doubt}; the topmost results are by ${parseResults(topmost).server || "a server without a name"}, and authServer is not set`;
 }
 
 /** What is longer is no id that any program made. */

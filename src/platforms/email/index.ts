@@ -40,12 +40,13 @@ const dayMs = 86_400_000;
 
 export function email(settings: EmailSettings, around: Surroundings): Platform {
   const post = openPost(settings.smtp);
+  const unverified = { count: 0 };
   return {
     name: "email",
     account: settings.address.toLowerCase(),
     can: { keyedSend: false, draftEveryMs: null, pace: { perSecond: 2, chatEveryMs: 1_000 }, isFar: true },
     parts: (text) => [text],
-    listen: (inlet, from, signal) => listen(settings, around, inlet, from, signal),
+    listen: (inlet, from, signal) => listen({ settings, around, inlet, unverified }, from, signal),
     send: (item, signal) => send(post, settings, around, item, signal),
     draft: () => undefined,
     ping: () => post.verify().catch(unlessRefused),
@@ -59,7 +60,13 @@ export function email(settings: EmailSettings, around: Surroundings): Platform {
       }
       return `reads ${settings.mailbox} at ${settings.imap.host} and sends through ${settings.smtp.host}`;
     },
+    notice: () => noticeOf(settings, unverified.count),
   };
+}
+
+function noticeOf({ verify, authServer }: EmailSettings, count: number): string | null {
+  if (verify === "require" && authServer === null) return "answers no mail: platforms.email.authServer is not set";
+  return count === 0 ? null : `${count} unverified ${count === 1 ? "mail" : "mails"} not answered since the start`;
 }
 
 /** A server that wants another password answers, so the connection is fine. */
@@ -75,18 +82,15 @@ async function opened({ imap, mailbox }: EmailSettings, signal: AbortSignal): Pr
   }
 }
 
-async function listen(
-  settings: EmailSettings,
-  around: Surroundings,
-  inlet: Inlet,
-  from: string | null,
-  signal: AbortSignal,
-): Promise<void> {
+async function listen(of: Omit<Taking, "mailbox">, from: string | null, signal: AbortSignal): Promise<void> {
+  const { settings, around } = of;
+  const notice = noticeOf(settings, 0);
+  if (notice !== null) around.world.log("warn", `e-mail ${notice}`, { account: settings.address });
   try {
     const mailbox = await opened(settings, signal);
     try {
       // Who has to end does not wait for what is being stored: it comes again from the stored place.
-      await unlessAborted(signal, () => follow({ settings, around, inlet, mailbox }, from, signal));
+      await unlessAborted(signal, () => follow({ ...of, mailbox }, from, signal));
     } catch (error) {
       throw listenFault(error, settings.imap.host);
     } finally {
@@ -130,6 +134,7 @@ type Taking = {
   readonly around: Surroundings;
   readonly inlet: Inlet;
   readonly mailbox: Mailbox;
+  readonly unverified: { count: number };
 };
 
 /** Whoever may not speak is judged by the headers alone; the rest of their mail is never fetched. */
@@ -137,12 +142,12 @@ async function take(of: Taking, uid: number, cursor: string, signal: AbortSignal
   const { around, inlet, mailbox } = of;
   const heads = await parsed(of, uid, readHeads, await headsAt(mailbox, uid));
   if (signal.aborted) return;
-  if (heads.type === "nothing") return leave(of, uid, cursor, heads.why);
+  if (heads.type === "nothing") return leave(of, uid, cursor, heads);
   if (await inlet.hears(heads.inbound)) {
     const source = (await mailbox.read(uid)) ?? gone;
     const read = await parsed(of, uid, readMail, source);
     if (signal.aborted) return;
-    if (read.type === "nothing") return leave(of, uid, cursor, read.why);
+    if (read.type === "nothing") return leave(of, uid, cursor, read);
     await inlet.accept(await withFiles(around, read.inbound, read.files), cursor);
   } else await inlet.accept(heads.inbound, cursor);
   // A courtesy to whoever looks into the mailbox.
@@ -153,8 +158,9 @@ async function take(of: Taking, uid: number, cursor: string, signal: AbortSignal
 
 const gone: Nothing = { type: "nothing", why: "it is gone" };
 
-function leave({ around, inlet }: Taking, uid: number, cursor: string, why: string): Promise<void> {
-  around.world.log("info", "a mail was left unanswered", { uid, why });
+function leave({ around, inlet, unverified }: Taking, uid: number, cursor: string, left: Nothing): Promise<void> {
+  if (left.isUnverified === true) unverified.count++;
+  around.world.log("info", "a mail was left unanswered", { uid, why: left.why });
   return inlet.moved(cursor);
 }
 

@@ -1,14 +1,18 @@
 // The way in under bad luck: albums, repeats, other programs, webhooks, files that cannot be had; against the fake.
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
 import { FakeTelegram } from "../../../test/fakes/telegram.ts";
 import { hurried } from "../../../test/hurried.ts";
 import { Fault } from "../../core/fault.ts";
+import type { Instant } from "../../core/ids.ts";
 import { type Inbound, textOf } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Inlet } from "../../ports/platform.ts";
+import type { World } from "../../ports/world.ts";
 import { telegram } from "./index.ts";
 
 const blobs: Blobs = {
@@ -238,4 +242,44 @@ test("a probe says who we are and what waits, or what is wrong", async (t) => {
   );
   fake.breaks = () => ({ type: "answer", code: 401, description: "Unauthorized" });
   await assert.rejects(async () => platform.probe?.(signal), { name: "Fault", code: "denied" });
+});
+
+test("a server that answers empty polls at once is asked with growing pauses", async () => {
+  let polls = 0;
+  const server = createServer((request, response) => {
+    const isPoll = request.url?.endsWith("/getUpdates") === true;
+    if (isPoll) polls++;
+    const result = isPoll ? [] : { id: 777, is_bot: true, first_name: "Bot", username: "bot" };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ ok: true, result }));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  const slept: number[] = [];
+  const world: World = {
+    ...hurried(),
+    now: () => 0 as Instant,
+    async sleep(until) {
+      slept.push(until);
+      await wait(1);
+    },
+  };
+  const settings = { token: "777:x", apiRoot: `http://127.0.0.1:${port}`, streaming: true, receipts: false };
+  const { platform } = telegram(settings, { world, blobs });
+  const stop = new AbortController();
+  const inlet: Inlet = {
+    accept: async () => "accepted",
+    hears: async () => true,
+    moved: async () => undefined,
+    up: () => undefined,
+    trouble: () => undefined,
+  };
+  const listening = platform.listen(inlet, null, stop.signal);
+  await until(() => polls >= 12, "it polled often");
+  stop.abort();
+  await listening;
+  server.closeAllConnections();
+  server.close();
+  const pauses = slept.filter((ms) => ms < 500);
+  assert.deepEqual(pauses.slice(0, 5), [10, 20, 40, 80, 160]);
 });

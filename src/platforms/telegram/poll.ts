@@ -32,6 +32,8 @@ const conflictMemoryMs = 60_000;
 const brokenMax = 3;
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
+/** A server that does not wait with an empty answer is asked with growing pauses between these. */
+const [emptyMinMs, emptyMaxMs, promptMs] = [10, 500, 250];
 
 export async function poll(polling: Polling, from: string | null, signal: AbortSignal): Promise<void> {
   const place = placeAt(from);
@@ -53,6 +55,7 @@ async function follow(polling: Polling, lanes: Lanes, from: number | undefined, 
   let offset = from;
   let open: ReadonlyMap<string, number> = new Map();
   let [broken, unstored, conflictAt, stood] = [0, 0, Number.NEGATIVE_INFINITY, false];
+  let emptyPauseMs = emptyMinMs;
 
   /** Whether to go on; throws what ends the connection. */
   async function afterFailure(fault: PollFault): Promise<void> {
@@ -74,12 +77,17 @@ async function follow(polling: Polling, lanes: Lanes, from: number | undefined, 
     const isHeld = open.size > 0 || lanes.isBusy();
     if (isHeld) await world.sleep(later(world.now(), albumMs), signal);
     // The first look is short, so that it is soon known whether the connection stands.
-    const batch = await look(polling.bot, offset, stood && !isHeld ? pollSeconds : 0, signal);
+    const seconds = stood && !isHeld ? pollSeconds : 0;
+    const askedAt = world.now();
+    const batch = await look(polling.bot, offset, seconds, signal);
     if (signal.aborted) return;
     if ("type" in batch) {
       await afterFailure(batch);
       continue;
     }
+    const isHasty = seconds > 0 && batch.length === 0 && world.now() - askedAt < promptMs;
+    if (isHasty) await world.sleep(later(world.now(), emptyPauseMs), signal);
+    emptyPauseMs = isHasty ? Math.min(emptyPauseMs * 2, emptyMaxMs) : emptyMinMs;
     broken = 0;
     stood = true;
     if (world.now() - conflictAt > conflictMemoryMs) inlet.up();

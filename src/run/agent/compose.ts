@@ -10,6 +10,7 @@ import { type Paths, besideStore } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import { ownerPerson } from "../../core/requester.ts";
 import { openJobs } from "../../host/jobs/jobs.ts";
+import type { PeerHost } from "../../peers/launch.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
@@ -25,24 +26,35 @@ import { background, terminalTools } from "../../tools/terminal/index.ts";
 import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
 import { perPerson } from "./per-person.ts";
-import { acpCommand, mcpServers, modelSettings } from "./settings.ts";
+import { acpProgram, mcpServers, modelSettings } from "./settings.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
 export async function compose(config: Config, paths: Paths, given: AgentGiven): Promise<Agent> {
   const workspaces = openWorkspaces(config, paths, given.blobs);
   const owners = await workspaces.workspaceFor({ party: "owner", person: ownerPerson });
+  const host = peerHost(config, paths, workspaces, given);
   return config.agent.backend === "acp"
-    ? composeAcp(config, owners.folder, given)
-    : composeModel(config, paths, workspaces, owners, given);
+    ? composeAcp(config, host, given)
+    : composeModel(config, paths, workspaces, owners, host, given);
 }
 
-async function composeAcp(config: Config, workspace: string, given: AgentGiven): Promise<Agent> {
+async function composeAcp(config: Config, host: PeerHost, given: AgentGiven): Promise<Agent> {
   const { acp } = await import("../../agents/acp/index.ts");
-  const { blobs, version, world, env } = given;
-  const environment = toolEnvironment(env);
+  const { blobs, version, world } = given;
   const log = world.log.bind(world);
-  const agent = acpCommand(config.agent);
-  return acp({ ...agent, environment, workspace, spawn: spawnIn(given), log, blobs, version });
+  return acp({ program: acpProgram(config.agent, userHome()), host, log, blobs, version });
+}
+
+/** Where programs of others are started: MCP servers and ACP agents. */
+function peerHost(config: Config, paths: Paths, workspaces: Workspaces, given: AgentGiven): PeerHost {
+  return {
+    sandbox: sandboxOf(config, paths, given),
+    spawn: spawnIn(given),
+    environment: toolEnvironment(given.env),
+    home: paths.home,
+    folder: paths.peers,
+    workspaceFor: (requester) => workspaces.workspaceFor(requester),
+  };
 }
 
 async function composeModel(
@@ -50,18 +62,19 @@ async function composeModel(
   paths: Paths,
   workspaces: Workspaces,
   owners: Workspace,
+  host: PeerHost,
   given: AgentGiven,
 ): Promise<Agent> {
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
-  const sandbox = sandboxOf(config, paths, given);
+  const { sandbox } = host;
   const files = fileWorkers(paths, workspaces, sandbox, given);
   const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
   const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
-  const mcp = await openServers(config, paths, given);
+  const mcp = await openServers(config, host, given);
   const options: ModelOptions = {
     ...modelSettings(config.agent),
-    tools: () => (mcp === null ? own : [...own, ...mcp.tools()]),
+    tools: (requester) => (mcp === null ? own : [...own, ...mcp.tools(requester)]),
     toolNamed: (name) => mcp?.toolNamed(name) ?? null,
     ...(mcp === null ? {} : { ready: () => mcp.ready() }),
     blobs: given.blobs,
@@ -173,15 +186,14 @@ function ownTools(
   ];
 }
 
-async function openServers(config: Config, paths: Paths, given: AgentGiven): Promise<Mcp | null> {
+async function openServers(config: Config, host: PeerHost, given: AgentGiven): Promise<Mcp | null> {
   if (Object.keys(config.agent.mcp).length === 0) return null;
   const { openMcp } = await import("../../tools/mcp/index.ts");
-  const { world, blobs, version } = given;
+  const { world, blobs, version, facts } = given;
   return openMcp({
-    servers: mcpServers(config.agent, paths),
-    spawn: spawnIn(given),
-    environment: toolEnvironment(given.env),
-    cwd: paths.home,
+    servers: mcpServers(config.agent, userHome()),
+    host,
+    facts,
     log: world.log.bind(world),
     policy: config.agent.tools.approvals,
     blobs,

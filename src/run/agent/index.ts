@@ -19,6 +19,11 @@ export type AgentGiven = {
   readonly world: World;
   readonly archive: Archive;
   readonly turn: Store["turn"];
+  /** Small values by name, stored when `write` resolves. */
+  readonly facts: {
+    readonly read: (name: string) => Promise<string | null>;
+    readonly write: (name: string, value: string) => Promise<void>;
+  };
   readonly blobs: Blobs;
   readonly processes: ProcessRegistry;
   /** Takes every known secret out of a text. */

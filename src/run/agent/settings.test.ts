@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { providerNames as ofBackend } from "../../agents/model/options.ts";
 import { providerNames } from "../../config/agent/providers.ts";
 import { type FileRead, loadConfig } from "../../config/load.ts";
-import { acpCommand, budgetOf, mcpServers, modelSettings, workspaceOf } from "./settings.ts";
+import { acpProgram, budgetOf, mcpServers, modelSettings, workspaceOf } from "./settings.ts";
 
 async function load(yaml: string) {
   const readFile = async (path: string): Promise<FileRead> =>
@@ -48,17 +48,37 @@ test("a budget is counted in millionths of a dollar, and what is not said is no 
   assert.deepEqual(budgetOf(agent), { turn: { tokens: null, cost: 500_000 }, day: { tokens: 7, cost: null } });
 });
 
-test("servers start in the home unless they name a folder; secrets are revealed to them alone", async () => {
-  const { agent, paths } = await load(`
+test("servers get the grant of their settings; secrets are revealed to them alone", async () => {
+  const { agent } = await load(`
 agent:
   mcp:
     plain: { command: [a, ./workspace] }
-    placed: { command: [b], cwd: sub, env: { TOKEN: some-token }, trusted: true, timeoutSeconds: 5 }
+    placed: { command: [b], cwd: sub, env: { TOKEN: some-token }, trusted: true, timeoutSeconds: 5, shared: true }
+    granted: { command: [c], hosts: ["*.example.org", api.example.org:8443], paths: [/srv/data, "~/notes:rw"], unsafe: true }
+    offline: { command: [d], hosts: [], paths: ["/srv/data:ro"] }
     far: { url: http://127.0.0.1:1/mcp, headers: { Authorization: Bearer x } }
 `);
-  assert.deepEqual(mcpServers(agent, paths), {
-    plain: { command: ["a", "./workspace"], cwd: "/h", trusted: false },
-    placed: { command: ["b"], env: { TOKEN: "some-token" }, cwd: "/h/sub", trusted: true, timeoutSeconds: 5 },
+  assert.deepEqual(mcpServers(agent, "/u/me"), {
+    plain: { command: ["a", "./workspace"], trusted: false },
+    placed: {
+      command: ["b"],
+      env: { TOKEN: "some-token" },
+      cwd: "sub",
+      shared: true,
+      trusted: true,
+      timeoutSeconds: 5,
+    },
+    granted: {
+      command: ["c"],
+      hosts: ["*.example.org", "api.example.org:8443"],
+      paths: [
+        { path: "/srv/data", access: "read" },
+        { path: "/u/me/notes", access: "write" },
+      ],
+      unsafe: true,
+      trusted: false,
+    },
+    offline: { command: ["d"], hosts: [], paths: [{ path: "/srv/data", access: "read" }], trusted: false },
     far: { url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer x" }, trusted: false },
   });
 });
@@ -72,7 +92,13 @@ test("the workspace is the home's own unless another is named, from the home on"
   assert.equal(workspaceOf(far.agent, far.paths), "/srv/work");
 });
 
-test("an ACP agent is started with its own environment", async () => {
-  const { agent } = await load("agent: { acp: { command: [opencode, acp], env: { A: some-key } } }");
-  assert.deepEqual(acpCommand(agent), { command: ["opencode", "acp"], env: { A: "some-key" } });
+test("an ACP agent has its own environment and grant", async () => {
+  const { agent } = await load(
+    'agent: { acp: { command: [opencode, acp], env: { A: some-key }, paths: ["~/.codex:rw"] } }',
+  );
+  assert.deepEqual(acpProgram(agent, "/u/me"), {
+    command: ["opencode", "acp"],
+    env: { A: "some-key" },
+    paths: [{ path: "/u/me/.codex", access: "write" }],
+  });
 });

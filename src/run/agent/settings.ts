@@ -1,14 +1,15 @@
 // From the configuration to what each part of an agent is given. Pure.
 
-import { isAbsolute, join, resolve } from "node:path";
-import type { AcpOptions } from "../../agents/acp/options.ts";
+import { join, resolve } from "node:path";
 import type { ModelOptions, ProviderName } from "../../agents/model/options.ts";
 import { accessTo, accessToSpeech } from "../../config/agent/access.ts";
 import { providerNames } from "../../config/agent/providers.ts";
 import type { Paths } from "../../config/paths.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Secret } from "../../config/secret.ts";
+import type { PathGrant } from "../../core/grant.ts";
 import type { Budget } from "../../core/usage.ts";
+import type { PeerProgram } from "../../peers/program.ts";
 import type { McpServer } from "../../tools/mcp/options.ts";
 
 type Settings = Config["agent"];
@@ -58,25 +59,46 @@ export function modelSettings(agent: Settings): ModelSettings {
   return { model, fallback, providers, instructions, ...limits, vision, speech: accessToSpeech(agent), prices };
 }
 
-export function mcpServers({ mcp }: Settings, paths: Paths): Readonly<Record<string, McpServer>> {
-  return Object.fromEntries(Object.entries(mcp).map(([name, server]) => [name, serverOf(server, paths)]));
+export function mcpServers({ mcp }: Settings, userHome: string | null): Readonly<Record<string, McpServer>> {
+  return Object.fromEntries(Object.entries(mcp).map(([name, server]) => [name, serverOf(server, userHome)]));
 }
 
-function serverOf(server: Settings["mcp"][string], paths: Paths): McpServer {
-  const { command, env, cwd, url, headers, trusted, timeoutSeconds } = server;
+function serverOf(server: Settings["mcp"][string], userHome: string | null): McpServer {
+  const { command, cwd, url, headers, trusted, timeoutSeconds, shared } = server;
   const more = { trusted, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) };
   if (url !== undefined) return { url, ...(headers === undefined ? {} : { headers: revealed(headers) }), ...more };
   return {
     command: command ?? [],
-    ...(env === undefined ? {} : { env: revealed(env) }),
-    // A server that names no folder begins in the home, as the paths in its command are written from there.
-    cwd: cwd === undefined ? paths.home : isAbsolute(cwd) ? cwd : join(paths.home, cwd),
+    ...grantOf(server, userHome),
+    ...(cwd === undefined ? {} : { cwd: fromHome(cwd, userHome) }),
+    ...(shared === undefined ? {} : { shared }),
     ...more,
   };
 }
 
-export function acpCommand({ acp }: Settings): Pick<AcpOptions, "command" | "env"> {
-  return { command: acp?.command ?? [], ...(acp?.env === undefined ? {} : { env: revealed(acp.env) }) };
+export function acpProgram({ acp }: Settings, userHome: string | null): PeerProgram {
+  return { command: acp?.command ?? [], ...(acp === undefined ? {} : grantOf(acp, userHome)) };
+}
+
+type GrantSettings = Pick<NonNullable<Settings["acp"]>, "env" | "hosts" | "paths" | "unsafe">;
+
+function grantOf({ env, hosts, paths, unsafe }: GrantSettings, userHome: string | null): Omit<PeerProgram, "command"> {
+  return {
+    ...(env === undefined ? {} : { env: revealed(env) }),
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(paths === undefined ? {} : { paths: paths.map((written) => pathGrant(written, userHome)) }),
+    ...(unsafe === undefined ? {} : { unsafe }),
+  };
+}
+
+/** `/srv/data` is read, `/srv/data:rw` is also written. */
+function pathGrant(written: string, userHome: string | null): PathGrant {
+  const isWritten = written.endsWith(":rw");
+  return { path: fromHome(written.replace(/:r[ow]$/, ""), userHome), access: isWritten ? "write" : "read" };
+}
+
+function fromHome(path: string, userHome: string | null): string {
+  return userHome !== null && /^~(?=$|[/\\])/.test(path) ? join(userHome, path.slice(1)) : path;
 }
 
 function revealed(values: Readonly<Record<string, Secret>>): Record<string, string> {

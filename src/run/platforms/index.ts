@@ -3,7 +3,7 @@
 
 import type { Config } from "../../config/schema.ts";
 import { type PlatformSettings, defaultPlatformSettings } from "../../engine/parts.ts";
-import type { Blobs } from "../../ports/blobs.ts";
+import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
@@ -20,6 +20,8 @@ export type Far = (around: Around) => Opened;
 export type Around = Surroundings & {
   readonly archive: Archive;
   readonly store: Pick<Store, "turn" | "turnBy">;
+  /** The files of a person, group or API key; see `Requester.person`. */
+  readonly filesOf: (person: string) => PersonBlobs;
   /** There as soon as anything is sent. */
   readonly gateway: () => Pick<Gateway, "post" | "status">;
 };

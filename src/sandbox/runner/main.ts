@@ -4,10 +4,12 @@
 
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { rm, utimes } from "node:fs/promises";
+import { rm, utimes, writeFile } from "node:fs/promises";
 import type { Server } from "node:net";
+import { openGitBroker } from "./git.ts";
 import { openProxy, publicNetwork } from "./proxy.ts";
 import type { RunnerOrder } from "./order.ts";
+import { knownHosts, openAgentBroker, userAgent } from "./ssh.ts";
 
 const touchMs = 3_600_000;
 
@@ -20,6 +22,7 @@ export async function runOrder(
   // Relative, because the path of a socket may have 107 bytes at most.
   process.chdir(order.sockets);
   if (order.hosts.length > 0) await listening(openProxy(order.hosts, network), "proxy");
+  const endBrokers = await openBrokers(order);
   const folders = [order.sockets, ...order.removed];
   // The gateway tidies away what was not touched for days.
   setInterval(
@@ -30,8 +33,22 @@ export async function runOrder(
     return await started(command);
   } finally {
     process.chdir("/");
+    await endBrokers();
     for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Resolves with what ends them. */
+async function openBrokers({ credentials, user }: RunnerOrder): Promise<() => Promise<void>> {
+  const hostsOf = (kind: string) => credentials.filter((one) => one.kind === kind).map(({ host }) => host);
+  const git = hostsOf("git-credential");
+  if (git.length > 0) await listening(openGitBroker(git, user), "git");
+  const ssh = await Promise.all(hostsOf("ssh-agent").map((host) => knownHosts(host, user)));
+  if (ssh.length === 0) return () => Promise.resolve();
+  await writeFile("known_hosts", `${ssh.flatMap(({ lines }) => lines).join("\n")}\n`);
+  const agent = await userAgent(user);
+  await listening(openAgentBroker(agent.path, new Set(ssh.flatMap(({ keys }) => [...keys]))), "agent");
+  return agent.end;
 }
 
 function listening(server: Server, path: string): Promise<void> {

@@ -1,7 +1,12 @@
 // What the process around a sandbox is started with. It holds no secrets, because command lines can be seen.
 
+import type { CredentialGrant } from "../../core/grant.ts";
+
 export type RunnerOrder = {
   readonly hosts: readonly string[];
+  readonly credentials: readonly CredentialGrant[];
+  /** The user's own environment, as far as git and ssh need it to find what the user has. */
+  readonly user: Readonly<Record<string, string>>;
   /** A folder that the sandbox sees as its folder of sockets. */
   readonly sockets: string;
   /** Folders that end with the program. */

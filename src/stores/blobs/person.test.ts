@@ -19,6 +19,10 @@ test("a person's folder holds the files of their own conversations and no others
   bob.path(his.blob);
   assert.deepEqual(readdirSync(join(folder, "ann")), [hers.blob]);
   assert.deepEqual(readdirSync(join(folder, "bob")), [his.blob]);
+  assert.deepEqual(
+    [ann.has(hers.blob), ann.has(his.blob), ann.has("../bob"), ann.has("")],
+    [true, false, false, false],
+  );
   assert.throws(() => ann.path("../bob"), { name: "Fault", code: "not-found" });
   const lost = "0".repeat(64);
   assert.equal(ann.path(lost), join(folder, "ann", lost), "reading it says that it is missing");

@@ -1,15 +1,16 @@
 // The stored files as one person's tools see them: those of their own conversations, in a folder that holds nothing of
 // others. A file is put there when its path is told; on the disk its content exists once.
 
-import { copyFileSync, linkSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../core/fault.ts";
-import type { Blobs } from "../../ports/blobs.ts";
+import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
 
-export function personBlobs(blobs: Blobs, folder: string): Blobs {
+export function personBlobs(blobs: Blobs, folder: string): PersonBlobs {
   return {
     put: (content, as) => blobs.put(content, as),
     read: (blob) => blobs.read(blob),
+    has: (blob) => /^[0-9a-f]{64}$/.test(blob) && existsSync(join(folder, blob)),
     path(blob) {
       const source = blobs.path(blob);
       const target = join(folder, blob);

@@ -14,17 +14,20 @@ import {
 import { sentenceOf } from "../../core/fault.ts";
 import { flood } from "../../peers/child.ts";
 import type { McpOptions, McpPace, McpServer } from "./options.ts";
-import { type Pipe, pipe } from "./pipe.ts";
+import { type Pipe, type PipeOptions, pipe } from "./pipe.ts";
 import type { Answer } from "./results.ts";
 import { keyName, watchedFetch } from "./watched.ts";
 
 export type Listed = {
   readonly name: string;
+  readonly title: string;
   readonly description: string;
   readonly input: unknown;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly destructive: boolean;
+  /** As the server wrote them. */
+  readonly annotations: unknown;
 };
 
 export type Called =
@@ -50,13 +53,15 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export type Connecting = Pick<McpOptions, "spawn" | "environment" | "cwd" | "version"> & {
+export type Connecting = Pick<McpOptions, "version"> & {
   readonly server: McpServer;
+  /** For a server that is a program: how it is started now. */
+  readonly launch: () => Promise<PipeOptions>;
   readonly pace: McpPace;
   readonly signal: AbortSignal;
   /** What is worth knowing when one looks closer. */
   readonly trouble: (what: string, error: unknown) => void;
-  readonly listed: (tools: readonly Listed[]) => void;
+  readonly listed: (tools: readonly Listed[]) => Promise<void>;
   /** Not called when the connecting itself fails. */
   readonly closed: (why: string) => void;
 };
@@ -98,7 +103,7 @@ export async function openConnection(options: Connecting): Promise<Connection> {
       heard?.(message);
     };
     await connecting;
-    options.listed(await list(client, limit));
+    await options.listed(await list(client, limit));
   } catch (error) {
     const late = isTimeout(error) ? `it did not answer within ${pace.connectMs / 1000} s` : null;
     const why = link.over ?? late ?? endOf(transport) ?? troubleOf(error);
@@ -119,18 +124,13 @@ export async function openConnection(options: Connecting): Promise<Connection> {
 function transportTo(options: Connecting, brokenOff: (key: string) => void): Pipe | StreamableHTTPClientTransport {
   const { server } = options;
   if ("url" in server) {
+    // Redirects are followed within the origin alone: the headers are for the configured server.
     return new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers: { ...server.headers } },
       fetch: watchedFetch(brokenOff),
     });
   }
-  const cwd = server.cwd ?? options.cwd;
-  return pipe({
-    spawn: options.spawn,
-    command: server.command,
-    env: { ...options.environment, ...server.env },
-    ...(cwd === undefined ? {} : { cwd }),
-  });
+  return pipe(options.launch);
 }
 
 async function list(client: Client, limit: { readonly timeout: number }): Promise<readonly Listed[]> {
@@ -144,12 +144,14 @@ async function list(client: Client, limit: { readonly timeout: number }): Promis
     for (const { name, description, title, inputSchema, annotations } of tools) {
       found.push({
         name,
+        title: title ?? "",
         description: description ?? title ?? "",
         input: inputSchema,
         readOnly: annotations?.readOnlyHint === true,
         idempotent: annotations?.idempotentHint === true,
-        // As the protocol has it: whoever says nothing may destroy.
+        // As the protocol has it: a tool that says nothing may destroy.
         destructive: annotations?.destructiveHint !== false,
+        annotations: annotations ?? {},
       });
     }
     if (nextCursor === undefined || seen.has(nextCursor)) break;

@@ -1,78 +1,147 @@
 // The tools of MCP servers. Nothing is started and nothing large is loaded before they are asked for; a server that fails
 // is left out with a note and taken up again in the background, and never keeps a turn waiting for more than a moment.
 
+import { Fault } from "../../core/fault.ts";
+import type { Requester } from "../../core/requester.ts";
+import { refusalFor } from "../../peers/program.ts";
+import type { PeerStatus } from "../../ports/peers.ts";
+import type { SandboxState } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
-import type { Listed } from "./connection.ts";
+import type { CatalogView } from "./catalog.ts";
 import { prefixes, splitName, toolNames } from "./names.ts";
-import { type Mcp, type McpOptions, type McpStatus, mcpPace } from "./options.ts";
-import { type ServerLife, serverLife } from "./server.ts";
-import { foreignTool, lazyTool } from "./tool.ts";
+import { type Mcp, type McpOptions, mcpPace } from "./options.ts";
+import { type ServerProcesses, serverProcesses } from "./processes.ts";
+import { type ToolParts, foreignTool, lazyTool } from "./tool.ts";
 
-export type { Mcp, McpOptions, McpPace, McpServer, McpStatus } from "./options.ts";
+export type { Mcp, McpOptions, McpPace, McpServer } from "./options.ts";
 
 /** Shown of one server; the rest can be called by name, but every request would carry them. */
 const shownMax = 100;
 
 export function openMcp(options: McpOptions): Mcp {
   const pace = { ...mcpPace, ...options.pace };
-  const made = { pace, policy: options.policy, ...(options.blobs === undefined ? {} : { blobs: options.blobs }) };
+  const { policy, host } = options;
+  const parts = {
+    pace,
+    policy,
+    sandbox: host.sandbox,
+    ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
+  };
   const shelves = [...prefixes(Object.keys(options.servers))].flatMap(([name, prefix]) => {
     const settings = options.servers[name];
-    return settings === undefined ? [] : [shelf(serverLife(name, settings, options, pace), prefix, made)];
+    return settings === undefined ? [] : [shelf(serverProcesses(name, settings, options, pace), prefix, parts)];
   });
+  /** Known from the first `ready` on. */
+  let sandbox: SandboxState | null = null;
+  const status = (): readonly PeerStatus[] => shelves.map((one) => one.status(sandbox));
   return {
-    tools: () => shelves.flatMap((one) => one.shown()),
+    tools: (requester) => shelves.flatMap((one) => one.shown(sandbox, requester)),
     toolNamed(name) {
       const prefix = splitName(name)?.prefix;
       return shelves.find((one) => one.prefix === prefix)?.named(name) ?? null;
     },
     async ready() {
-      await Promise.all(shelves.map((one) => one.life.settled()));
+      sandbox ??= await host.sandbox.state();
+      await Promise.all(shelves.map((one) => one.server.main.settled()));
     },
-    status: () => Object.fromEntries(shelves.map((one) => [one.life.name, one.status()])),
+    status: () => Object.fromEntries(status().map((one) => [one.name, one])),
+    list: status,
+    async approve(name) {
+      const found = shelves.find((one) => one.server.name === name);
+      if (found === undefined)
+        throw new Fault("not-found", `There is no MCP server ${name}. \`everturn mcp list\` shows them.`);
+      return found.approve();
+    },
     async close() {
-      await Promise.all(shelves.map((one) => one.life.close()));
+      await Promise.all(shelves.map((one) => one.server.close()));
     },
   };
 }
 
-/** The tools of one server, made again when its list is another. */
-function shelf(life: ServerLife, prefix: string, made: Parameters<typeof foreignTool>[3]) {
-  let from: readonly Listed[] | null = null;
-  let tools: ReadonlyMap<string, Tool> = new Map();
+/** The tools of one server, made again when its list or what is approved of it is another. */
+function shelf(server: ServerProcesses, prefix: string, parts: ToolParts) {
+  const { catalog, settings } = server;
+  let from: CatalogView | null = null;
+  let made: Record<"offered" | "waiting", ReadonlyMap<string, Tool>> = { offered: new Map(), waiting: new Map() };
 
-  function current(): ReadonlyMap<string, Tool> {
-    const listed = life.tools();
-    if (listed === from || listed === null) return tools;
-    from = listed;
+  function current(): typeof made {
+    const view = catalog.view();
+    if (view === from) return made;
+    from = view;
+    const { offered } = view;
+    const waiting = view.changes.flatMap(({ before, after }) => (before === null ? [after] : []));
     const names = toolNames(
       prefix,
-      listed.map((one) => one.name),
+      [...offered, ...waiting].map((one) => one.name),
     );
-    tools = new Map(
-      listed.map((one) => {
-        const name = names.get(one.name) ?? "";
-        return [name, foreignTool(life, name, one, made)];
-      }),
-    );
-    return tools;
+    const tools = (definitions: typeof offered): ReadonlyMap<string, Tool> =>
+      new Map(
+        definitions.map((one) => {
+          const name = names.get(one.name) ?? "";
+          return [name, foreignTool(server, name, one, parts)];
+        }),
+      );
+    made = { offered: tools(offered), waiting: tools(waiting) };
+    return made;
   }
 
+  const find = (name: string): Tool | undefined => current().offered.get(name) ?? current().waiting.get(name);
   const missing = (name: string): string => {
-    const has = [...current().keys()].slice(0, 20).join(", ");
-    return `the MCP server ${life.name} has no tool ${name}; it has ${has === "" ? "none" : has}`;
+    const has = [...current().offered.keys()].slice(0, 20).join(", ");
+    return `the MCP server ${server.name} has no tool ${name}; it has ${has === "" ? "none" : has}`;
   };
 
   return {
-    life,
+    server,
     prefix,
-    shown: (): readonly Tool[] => [...current().values()].slice(0, shownMax),
-    named: (name: string): Tool =>
-      current().get(name) ?? lazyTool(life, name, () => current().get(name) ?? missing(name), made),
-    status(): McpStatus {
-      const status = life.status();
-      if (status.why !== null || status.tools <= shownMax) return status;
-      return { ...status, why: `it has ${status.tools} tools, and only the first ${shownMax} are shown to models` };
+    /** Without those that this requester may not use. */
+    shown(sandbox: SandboxState | null, requester?: Requester): readonly Tool[] {
+      const isRefused =
+        sandbox !== null &&
+        requester !== undefined &&
+        !("url" in settings) &&
+        refusalFor(sandbox, requester.party, settings, server.name) !== null;
+      return isRefused ? [] : [...current().offered.values()].slice(0, shownMax);
+    },
+    named: (name: string): Tool => find(name) ?? lazyTool(server, name, () => find(name) ?? missing(name), parts),
+    status(sandbox: SandboxState | null): PeerStatus {
+      const status = server.status();
+      return status.why === null ? { ...status, why: noteOn(status, sandbox, settings) } : status;
+    },
+    async approve(): Promise<readonly string[]> {
+      const listed = catalog.latest();
+      if (listed === null)
+        throw new Fault(
+          "not-possible",
+          `The MCP server ${server.name} has not listed its tools yet${reasonOf(server.main.status().why)}`,
+        );
+      const names = catalog.view().changes.map(({ after }) => after.name);
+      await catalog.approve(listed);
+      return names;
     },
   };
+}
+
+function reasonOf(why: string | null): string {
+  return why === null ? ". Try again in a moment." : `: ${why}`;
+}
+
+/** What its owner should know although it works. */
+function noteOn(
+  { name, tools, changed }: PeerStatus,
+  sandbox: SandboxState | null,
+  settings: ServerProcesses["settings"],
+): string | null {
+  const notes = [
+    ...(changed.length === 0
+      ? []
+      : [
+          `${changed.length} tools changed since they were approved; \`everturn mcp list\` shows them, \`everturn mcp approve ${name}\` accepts them`,
+        ]),
+    ...(tools <= shownMax ? [] : [`it has ${tools} tools, and only the first ${shownMax} are shown to models`]),
+    ...("url" in settings || sandbox?.type !== "off"
+      ? []
+      : [`it runs without a sandbox, ${settings.unsafe === true ? "for everybody" : "for the owner and admins only"}`]),
+  ];
+  return notes.length === 0 ? null : notes.join("; ");
 }

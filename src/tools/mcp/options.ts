@@ -1,34 +1,38 @@
 // What the MCP part is given and what it answers. The composition imports this alone; the rest is loaded when it is needed.
 
-import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { Requester } from "../../core/requester.ts";
+import type { PeerHost } from "../../peers/launch.ts";
+import type { PeerProgram } from "../../peers/program.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import type { PeerStatus, ToolServers } from "../../ports/peers.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Facts, LogLevel } from "../../ports/world.ts";
 import type { Policy } from "../policy/index.ts";
 
 export type McpServer = (
-  | {
-      /** The program and its words. */
-      readonly command: readonly string[];
-      readonly env?: Readonly<Record<string, string>>;
-      readonly cwd?: string;
-    }
+  | (PeerProgram & {
+      /** One process for everybody, in an empty folder: it holds nothing of one person and sees no workspace. */
+      readonly shared?: boolean;
+    })
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 ) & {
-  /** Its hints about effects are believed, and what it answers is not marked as written by strangers. */
+  /** Its hints about effects are believed. */
   readonly trusted?: boolean;
   /** How long a call may be silent. */
   readonly timeoutSeconds?: number;
 };
 
+/** Small values by name, stored when `write` resolves. */
+export type FactStore = {
+  readonly read: (name: string) => Promise<string | null>;
+  readonly write: (name: string, value: string) => Promise<void>;
+};
+
 export type McpOptions = {
   readonly servers: Readonly<Record<string, McpServer>>;
-  /** Starts a program in a group of its own that a stop of the gateway ends. */
-  readonly spawn: (program: string, words: readonly string[], options: SpawnOptions) => ChildProcess;
-  /** What servers may see of our environment. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Where servers start that name no folder. */
-  readonly cwd?: string;
+  /** Where servers that are programs are started. */
+  readonly host: PeerHost;
+  readonly facts: FactStore;
   readonly log: (level: LogLevel, what: string, facts?: Facts) => void;
   /** How much is asked before a call is made. */
   readonly policy: Policy;
@@ -65,21 +69,14 @@ export const mcpPace: McpPace = {
   relistMs: 1_000,
 };
 
-export type McpStatus = {
-  readonly state: "waiting" | "connecting" | "ready" | "resting" | "closed";
-  /** How many it has. */
-  readonly tools: number;
-  /** What is wrong, or worth knowing; null when nothing is. */
-  readonly why: string | null;
-};
-
-export interface Mcp {
-  /** Those of every server that has answered so far, also while it is away for a moment. */
-  tools(): readonly Tool[];
+export interface Mcp extends ToolServers {
+  /** The approved ones of every server that has answered so far, also while it is away for a moment. */
+  tools(requester?: Requester): readonly Tool[];
   /** Also one of a configured server that has not answered yet; null where no server has that name. */
   toolNamed(name: string): Tool | null;
   /** Begins to connect at the first call; resolves when every server has answered, failed, or taken too long. */
   ready(): Promise<void>;
-  status(): Readonly<Record<string, McpStatus>>;
+  /** By name. */
+  status(): Readonly<Record<string, PeerStatus>>;
   close(): Promise<void>;
 }

@@ -14,9 +14,12 @@ export type Pipe = Transport & {
   readonly over: () => string | null;
 };
 
-export function pipe(options: Omit<PeerOptions, "line" | "ended">): Pipe {
+export type PipeOptions = Omit<PeerOptions, "line" | "ended">;
+
+export function pipe(launch: () => Promise<PipeOptions>): Pipe {
   let peer: Peer | null = null;
   let over: string | null = null;
+  let isClosed = false;
   let garbage = 0;
 
   function read(line: string): void {
@@ -36,6 +39,8 @@ export function pipe(options: Omit<PeerOptions, "line" | "ended">): Pipe {
   const transport: Pipe = {
     over: () => over,
     async start() {
+      const options = await launch();
+      if (isClosed) throw new Error("we closed it");
       peer = openPeer({
         ...options,
         line: read,
@@ -54,6 +59,7 @@ export function pipe(options: Omit<PeerOptions, "line" | "ended">): Pipe {
       await peer.send(serializeMessage(message).trimEnd());
     },
     async close() {
+      isClosed = true;
       await peer?.end("we closed it");
     },
   };

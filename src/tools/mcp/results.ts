@@ -1,5 +1,5 @@
-// What a server answered, as the result of a call: texts together, files kept or described, all of it bounded. What an
-// untrusted server says is marked as written by strangers, its complaints too: a failure can carry orders as well.
+// What a server answered, as the result of a call: texts together, files kept or described, all of it bounded. It is text
+// from outside, also of a trusted server, which may pass on what strangers wrote; a failure can carry orders as well.
 
 import type { ToolResult } from "../../core/journal.ts";
 import type { FileRef } from "../../core/message.ts";
@@ -27,7 +27,7 @@ export type Answer = {
   readonly isError?: boolean | undefined;
 };
 
-export type Keeping = { readonly trusted: boolean; readonly blobs?: Pick<Blobs, "put"> };
+export type Keeping = { readonly blobs?: Pick<Blobs, "put"> };
 
 export async function resultOf(answer: Answer, keeping: Keeping): Promise<ToolResult> {
   const pieces: string[] = [];
@@ -43,19 +43,15 @@ export async function resultOf(answer: Answer, keeping: Keeping): Promise<ToolRe
     pieces.push(JSON.stringify(structured));
   }
   const text = bounded(pieces.join("\n\n"), textMax);
-  if (answer.isError === true) return complaint(text, keeping.trusted);
+  if (answer.isError === true) return complaint(text);
   const output = files.length === 0 ? text : { text, files };
-  return { type: "ok", output, ...from(keeping.trusted) };
-}
-
-export function from(trusted: boolean): { readonly outside?: true } {
-  return trusted ? {} : { outside: true };
+  return { type: "ok", output, outside: true };
 }
 
 /** A tool that says it failed. */
-export function complaint(text: string, trusted: boolean): ToolResult {
+export function complaint(text: string): ToolResult {
   const said = bounded(text.trim() === "" ? "it did not say why" : text, complaintMax);
-  return { type: "failed", why: said, ...from(trusted) };
+  return { type: "failed", why: said, outside: true };
 }
 
 type Piece = { readonly text: string; readonly file: FileRef | null };

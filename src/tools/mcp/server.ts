@@ -1,31 +1,46 @@
-// The life of one configured server: connected in the background, taken up again after its death with growing pauses, and
-// at once when a call needs it. What it listed last stays known while it is away.
+// One process of a configured server, or the connection to a remote one. The main one is connected in the background and
+// taken up again after its death with growing pauses; the others wait for a call. What it listed last stays known while it
+// is away.
 
 import { sentenceOf } from "../../core/fault.ts";
 import { orAborted } from "../../core/running/aborted.ts";
+import { type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
+import type { PeerStatus } from "../../ports/peers.ts";
+import type { ToolCatalog } from "./catalog.ts";
 import type { Connection, Listed } from "./connection.ts";
-import type { McpOptions, McpPace, McpServer, McpStatus } from "./options.ts";
+import type { McpOptions, McpPace, McpServer } from "./options.ts";
+import type { PipeOptions } from "./pipe.ts";
 
 export interface ServerLife {
-  readonly name: string;
-  readonly settings: McpServer;
   /** As it listed them last; null before it ever did. */
   tools(): readonly Listed[] | null;
   /** Begins to connect, and resolves when that has succeeded, failed, or taken too long. */
   settled(): Promise<void>;
-  /** Rejects with the reason when it cannot be reached. */
-  connected(signal: AbortSignal): Promise<Connection>;
-  status(): McpStatus;
+  /** Rejects with the reason when it cannot be reached. Not idle until `work` has ended. */
+  use<T>(signal: AbortSignal, work: (connection: Connection) => Promise<T>): Promise<T>;
+  isIdle(): boolean;
+  status(): Pick<PeerStatus, "state" | "why">;
   close(): Promise<void>;
 }
+
+export type LifeOptions = {
+  readonly name: string;
+  readonly settings: McpServer;
+  readonly options: McpOptions;
+  readonly pace: McpPace;
+  readonly catalog: ToolCatalog;
+  /** Of the person whom it serves; null where it serves everybody. */
+  readonly workspace: () => Promise<PeerWorkspace | null>;
+  readonly isMain: boolean;
+};
 
 /** A server that was up for this long has not failed by starting. */
 const steadyMs = 60_000;
 
-export function serverLife(name: string, settings: McpServer, options: McpOptions, pace: McpPace): ServerLife {
-  const { log } = options;
+export function serverLife({ name, settings, options, pace, catalog, workspace, isMain }: LifeOptions): ServerLife {
+  const { log, host } = options;
   const closing = new AbortController();
-  let state: McpStatus["state"] = "waiting";
+  let state: PeerStatus["state"] = "waiting";
   let why: string | null = null;
   let known: readonly Listed[] | null = null;
   let connection: Connection | null = null;
@@ -34,6 +49,18 @@ export function serverLife(name: string, settings: McpServer, options: McpOption
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
   let upSince = 0;
+  let uses = 0;
+
+  async function launch(): Promise<PipeOptions> {
+    if ("url" in settings) throw new Error("it is not a program");
+    const user = { name: `mcp-${name}`, workspace: await workspace() };
+    return { spawn: host.spawn, ...(await prepareLaunch(host, settings, user)) };
+  }
+
+  async function saw(tools: readonly Listed[]): Promise<void> {
+    await catalog.saw(tools);
+    known = tools;
+  }
 
   async function open(): Promise<Connection> {
     clearTimeout(retry);
@@ -42,12 +69,13 @@ export function serverLife(name: string, settings: McpServer, options: McpOption
       const { openConnection } = await import("./connection.ts");
       closing.signal.throwIfAborted();
       const made = await openConnection({
-        ...options,
+        ...(options.version === undefined ? {} : { version: options.version }),
         server: settings,
+        launch,
         pace,
         signal: closing.signal,
         trouble: (what, error) => log("debug", what, { server: name, why: hideSecrets(settings, sentenceOf(error)) }),
-        listed: (tools) => (known = tools),
+        listed: saw,
         closed: rest,
       });
       connection = made;
@@ -74,6 +102,7 @@ export function serverLife(name: string, settings: McpServer, options: McpOption
     failures++;
     log(failures === 1 ? "warn" : "debug", "an MCP server is away", { server: name, why, failures, pauseMs });
     clearTimeout(retry);
+    if (!isMain) return;
     retry = setTimeout(() => void connect().catch(noted), pauseMs);
     retry.unref();
   }
@@ -91,16 +120,22 @@ export function serverLife(name: string, settings: McpServer, options: McpOption
   }
 
   return {
-    name,
-    settings,
     tools: () => known,
     settled: () =>
       (first ??= orAfter(
         connect().then(() => undefined, noted),
         pace.readyMs,
       )),
-    connected: (signal) => orAborted(connect(), signal),
-    status: () => ({ state, tools: known?.length ?? 0, why }),
+    async use(signal, work) {
+      uses++;
+      try {
+        return await work(await orAborted(connect(), signal));
+      } finally {
+        uses--;
+      }
+    },
+    isIdle: () => uses === 0 && opening === null,
+    status: () => ({ state, why }),
     async close() {
       closing.abort(new Error("the gateway stops"));
       clearTimeout(retry);

@@ -1,23 +1,34 @@
 // A foreign tool as one of ours. What its author says about it decides its effect only where the server is trusted;
-// otherwise it runs once, and a call that is cut short is told as unknown instead of being made again.
+// otherwise it runs once, and a call that is cut short has an unknown outcome instead of being made again. A tool whose
+// definition is not the approved one is asked about before it is called.
 
 import { createHash } from "node:crypto";
 import type { Verdict } from "../../core/approval.ts";
 import { sentenceOf } from "../../core/fault.ts";
 import type { ToolEffect, ToolResult } from "../../core/journal.ts";
+import type { Requester } from "../../core/requester.ts";
+import { refusalFor } from "../../peers/program.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Tool, ToolContext, VetContext } from "../../ports/tool.ts";
 import { judgeForeign, verdictOf } from "../policy/index.ts";
-import type { Called, Listed } from "./connection.ts";
+import type { Called, Connection, Listed } from "./connection.ts";
+import { type ToolDefinition, changeText, digestOf } from "./definitions.ts";
 import type { McpOptions, McpPace } from "./options.ts";
-import { complaint, from, resultOf } from "./results.ts";
-import { shortSchema, shortText } from "./schema.ts";
+import type { ServerProcesses } from "./processes.ts";
+import { complaint, resultOf } from "./results.ts";
+import { shortText } from "./schema.ts";
 import { type ServerLife, hideSecrets } from "./server.ts";
 
-export type Made = Pick<McpOptions, "policy" | "blobs"> & { readonly pace: McpPace };
+export type ToolParts = Pick<McpOptions, "policy" | "blobs"> & {
+  readonly pace: McpPace;
+  readonly sandbox: Pick<Sandbox, "state">;
+};
 
 /** On top of all our own limits, so that ours come first and say more. */
 const slackMs = 10_000;
+/** Calls of changed tools that wait for an answer; one that is forgotten is asked about again. */
+const vettedMax = 1_000;
 
 export function effectOf(listed: Pick<Listed, "readOnly" | "idempotent">, trusted: boolean): ToolEffect {
   if (!trusted) return "once";
@@ -25,44 +36,55 @@ export function effectOf(listed: Pick<Listed, "readOnly" | "idempotent">, truste
   return listed.idempotent ? "keyed" : "once";
 }
 
-export function foreignTool(life: ServerLife, name: string, listed: Listed, made: Made): Tool {
-  const trusted = life.settings.trusted === true;
-  const effect = effectOf(listed, trusted);
+export function foreignTool(server: ServerProcesses, name: string, definition: ToolDefinition, parts: ToolParts): Tool {
+  const { readOnly, destructive, description } = definition;
+  const effect = effectOf(definition, server.settings.trusted === true);
   return {
     name,
-    description: shortText(listed.description === "" ? `The tool ${listed.name} of ${life.name}.` : listed.description),
+    description: description === "" ? `The tool ${definition.name} of ${server.name}.` : description,
     effect,
-    input: shortSchema(listed.input),
-    timeoutMs: longestMs(life, made),
-    vet: async (input, context) =>
-      judged({ life, name, readOnly: listed.readOnly, destructive: listed.destructive, effect, made }, input, context),
-    run: (input, context) => run(life, listed.name, effect, input, context, made),
+    input: definition.input,
+    timeoutMs: longestMs(server, parts),
+    async vet(input, context) {
+      const refused = await refusal(server, context.requester, parts);
+      if (refused !== null) return { type: "refuse", why: refused };
+      const seen = await seenBy(server, definition.name, context.requester);
+      if (seen !== null && !server.catalog.isApproved(seen)) {
+        if (server.vetted.size > vettedMax) server.vetted.clear();
+        server.vetted.set(callDigest(seen.name, input), digestOf(seen));
+        return askAboutChange(server, name, seen, input);
+      }
+      return judged({ server, name, readOnly, destructive, effect, parts }, input, context);
+    },
+    run: (input, context) => run({ server, tool: definition.name, effect, parts }, input, context),
   };
 }
 
 /** One of which only the name is known. Its run finds out the rest; `find` looks it up once the server has listed. */
-export function lazyTool(life: ServerLife, name: string, find: () => Tool | string, made: Made): Tool {
+export function lazyTool(server: ServerProcesses, name: string, find: () => Tool | string, parts: ToolParts): Tool {
   const unknown = { readOnly: false, destructive: true };
   const looked = async (signal: AbortSignal): Promise<Tool | ToolResult> => {
     try {
-      await life.connected(signal);
+      await server.main.use(signal, async () => undefined);
     } catch (error) {
       signal.throwIfAborted();
-      return unreachable(life, error);
+      return unreachable(server, error);
     }
     const found = find();
     return typeof found === "string" ? { type: "failed", why: found } : found;
   };
   return {
     name,
-    description: shortText(`A tool of ${life.name}, which has not answered yet.`),
+    description: shortText(`A tool of ${server.name}, which has not answered yet.`),
     effect: "once",
     input: { type: "object" },
-    timeoutMs: longestMs(life, made),
+    timeoutMs: longestMs(server, parts),
     async vet(input, context) {
-      const found = await looked(AbortSignal.timeout(made.pace.readyMs)).catch((error: unknown) => sentenceOf(error));
+      const refused = await refusal(server, context.requester, parts);
+      if (refused !== null) return { type: "refuse", why: refused };
+      const found = await looked(AbortSignal.timeout(parts.pace.readyMs)).catch((error: unknown) => sentenceOf(error));
       if (typeof found === "object" && "vet" in found && found.vet !== undefined) return found.vet(input, context);
-      return judged({ life, name, ...unknown, effect: "once", made }, input, context);
+      return judged({ server, name, ...unknown, effect: "once", parts }, input, context);
     },
     async run(input, context) {
       const found = await looked(context.signal);
@@ -71,74 +93,153 @@ export function lazyTool(life: ServerLife, name: string, find: () => Tool | stri
   };
 }
 
-function longestMs(life: ServerLife, { pace }: Made): number {
-  return pace.connectMs + Math.max(pace.callMaxMs, patienceOf(life, pace)) + slackMs;
+function longestMs({ settings }: ServerProcesses, { pace }: ToolParts): number {
+  return pace.connectMs + Math.max(pace.callMaxMs, patienceOf(settings, pace)) + slackMs;
 }
 
-function patienceOf({ settings }: ServerLife, pace: McpPace): number {
-  return settings.timeoutSeconds === undefined ? pace.callMs : settings.timeoutSeconds * 1_000;
+function patienceOf({ timeoutSeconds }: ServerProcesses["settings"], pace: McpPace): number {
+  return timeoutSeconds === undefined ? pace.callMs : timeoutSeconds * 1_000;
+}
+
+/** Remote servers run nothing here. */
+async function refusal(
+  { name, settings }: ServerProcesses,
+  { party }: Requester,
+  { sandbox }: ToolParts,
+): Promise<string | null> {
+  return "url" in settings ? null : refusalFor(await sandbox.state(), party, settings, `the MCP server ${name}`);
+}
+
+/** The tool as the process of this person lists it, or as another did where that one does not answer in time. */
+async function seenBy(server: ServerProcesses, tool: string, requester: Requester): Promise<Listed | null> {
+  const life = await server.of(requester);
+  if (life?.tools() === null) await life.settled();
+  const listed = life?.tools() ?? server.catalog.latest() ?? [];
+  return listed.find((one) => one.name === tool) ?? null;
+}
+
+/** A yes accepts the new definition with this call; "always" is not offered. */
+function askAboutChange(server: ServerProcesses, name: string, seen: Listed, input: unknown): Verdict {
+  const change = server.catalog.changeOf(seen);
+  const shown = shownInput(input);
+  const why =
+    change.before === null
+      ? `the server ${server.name} added this tool after its tools were approved`
+      : `the server ${server.name} changed this tool since it was approved`;
+  return {
+    type: "approve",
+    why,
+    what: `Accepts the new definition of ${seen.name}, and calls it with ${shown}\n\n${changeText(change)}`,
+    subject: null,
+    bound: createHash("sha256")
+      .update(JSON.stringify([server.name, name, digestOf(seen), shown]))
+      .digest("hex"),
+  };
 }
 
 /** The reason may be a server's last words. */
-function unreachable(life: ServerLife, error: unknown): ToolResult {
-  const why = `the MCP server ${life.name} cannot be reached: ${sentenceOf(error)}. Nothing was done. Its settings are under agent.mcp.${life.name}`;
-  return { type: "failed", why, ...from(life.settings.trusted === true) };
+function unreachable({ name }: ServerProcesses, error: unknown): ToolResult {
+  const why = `the MCP server ${name} cannot be reached: ${sentenceOf(error)}. Nothing was done. Its settings are under agent.mcp.${name}`;
+  return { type: "failed", why, outside: true };
 }
 
 type Judged = Pick<Listed, "readOnly" | "destructive"> & {
-  readonly life: ServerLife;
+  readonly server: ServerProcesses;
   /** As the model calls it: the only one that is known in every state of the server. */
   readonly name: string;
   readonly effect: ToolEffect;
-  readonly made: Made;
+  readonly parts: ToolParts;
 };
 
-function judged({ life, name, effect, made, ...hints }: Judged, input: unknown, { outside }: VetContext): Verdict {
-  const shown = JSON.stringify(input, null, 2) ?? "";
+function judged({ server, name, effect, parts, ...hints }: Judged, input: unknown, { outside }: VetContext): Verdict {
+  const shown = shownInput(input);
   return verdictOf({
-    policy: made.policy,
-    judgment: judgeForeign({ ...hints, trusted: life.settings.trusted === true }),
+    policy: parts.policy,
+    judgment: judgeForeign({ ...hints, trusted: server.settings.trusted === true }),
     effect,
     outside,
-    what: `${name} of the MCP server ${life.name}, with ${shown}`,
+    what: `Calls ${name} of the MCP server ${server.name} with ${shown}`,
     subject: `any call of ${name}`,
     bound: createHash("sha256")
-      .update(JSON.stringify([life.name, name, shown]))
+      .update(JSON.stringify([server.name, name, shown]))
       .digest("hex"),
   });
 }
 
+function shownInput(input: unknown): string {
+  return JSON.stringify(input, null, 2) ?? "";
+}
+
+function callDigest(tool: string, input: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify([tool, shownInput(input)]))
+    .digest("hex");
+}
+
+type Run = {
+  readonly server: ServerProcesses;
+  readonly tool: string;
+  readonly effect: ToolEffect;
+  readonly parts: ToolParts;
+};
+
 /** A call that did not reach the server is made again over a new connection; one that did, only where that is harmless. */
-async function run(
-  life: ServerLife,
-  tool: string,
-  effect: ToolEffect,
-  input: unknown,
-  context: ToolContext,
-  made: Made,
-): Promise<ToolResult> {
-  const trusted = life.settings.trusted === true;
-  const { blobs } = made;
+async function run(how: Run, input: unknown, context: ToolContext): Promise<ToolResult> {
+  const { server, tool, effect, parts } = how;
+  const refused = await refusal(server, context.requester, parts);
+  if (refused !== null) return { type: "failed", why: refused };
+  const life = await server.of(context.requester);
+  if (life === null) {
+    return { type: "failed", why: `all processes of the MCP server ${server.name} are busy. Try again later` };
+  }
+  const { blobs } = parts;
   const put: Blobs["put"] | undefined = blobs && ((bytes, as) => blobs.put(bytes, { ...as, turn: context.turn }));
-  const keeping = { trusted, ...(put === undefined ? {} : { blobs: { put } }) };
-  const patienceMs = patienceOf(life, made.pace);
+  const keeping = put === undefined ? {} : { blobs: { put } };
   for (let attempt = 1; ; attempt++) {
-    let called: Called;
+    let called: Called | ToolResult;
     try {
-      const connection = await life.connected(context.signal);
-      const { key, signal } = context;
-      called = await connection.call({ tool, input, key, patienceMs, signal, progress: context.tell });
+      called = await life.use(context.signal, (connection) => callOnce(how, life, connection, input, context));
     } catch (error) {
       context.signal.throwIfAborted();
-      return unreachable(life, error);
+      return unreachable(server, error);
     }
     if (called.type === "answered") return resultOf(called.answer, keeping);
-    const why = hideSecrets(life.settings, called.why);
-    if (called.type === "refused") return complaint(why, trusted);
+    if (called.type === "ok" || called.type === "failed" || called.type === "unknown") return called;
+    const why = hideSecrets(server.settings, called.why);
+    if (called.type === "refused") return complaint(why);
     const isHarmless = called.type === "unheard" || effect === "pure" || effect === "keyed";
     if (attempt === 1 && isHarmless) continue;
-    const what = `the MCP server ${life.name} gave no result: ${why}`;
-    if (called.type === "unheard" || effect === "pure") return { type: "failed", why: what, ...from(trusted) };
-    return { type: "unknown", why: `${what}. Whether ${tool} was done is not known`, ...from(trusted) };
+    const what = `the MCP server ${server.name} gave no result: ${why}`;
+    if (called.type === "unheard" || effect === "pure") return { type: "failed", why: what, outside: true };
+    return { type: "unknown", why: `${what}. Whether ${tool} was done is not known`, outside: true };
   }
+}
+
+/** Only what is approved is called, as this very process lists it. */
+async function callOnce(
+  { server, tool, parts }: Run,
+  life: ServerLife,
+  connection: Connection,
+  input: unknown,
+  { key, signal, tell }: ToolContext,
+): Promise<Called | ToolResult> {
+  const listed = life.tools()?.find((one) => one.name === tool);
+  if (listed === undefined) {
+    return { type: "failed", why: `the MCP server ${server.name} has no tool ${tool} any more. Nothing was done` };
+  }
+  if (!server.catalog.isApproved(listed)) {
+    if (server.vetted.get(callDigest(tool, input)) !== digestOf(listed)) {
+      const why = `the MCP server ${server.name} changed ${tool} since it was approved. Nothing was done; call it again to ask about it`;
+      return { type: "failed", why };
+    }
+    await server.catalog.approve([listed]);
+  }
+  return connection.call({
+    tool,
+    input,
+    key,
+    patienceMs: patienceOf(server.settings, parts.pace),
+    signal,
+    progress: tell,
+  });
 }

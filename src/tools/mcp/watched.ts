@@ -6,16 +6,16 @@ import { contentOf } from "../../ports/content.ts";
 
 const answerBytes = 16e6;
 
-/** `brokenOff` is told the key of a call whose answer ended; whoever has the result by then ignores it. */
+/** `brokenOff` gets the key of a call whose answer ended; a caller that has the result by then ignores it. */
 export function watchedFetch(brokenOff: (key: string) => void): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
-    if (response.body === null || !response.ok) return response;
+    if (response.body === null) return response;
     const key = typeof init?.body === "string" ? keyIn(init.body) : null;
     const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
     const body = ReadableStream.from(
       bounded(contentOf(response), isStream, (isResumable) => {
-        if (key !== null && !isResumable) brokenOff(key);
+        if (key !== null && response.ok && !isResumable) brokenOff(key);
       }),
     );
     return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });

@@ -8,6 +8,7 @@ import type { AcpOptions } from "../../../src/agents/acp/options.ts";
 import { type Entry, decideNext } from "../../../src/core/journal.ts";
 import { noteFor } from "../../../src/core/resume.ts";
 import type { AgentJob } from "../../../src/ports/agent.ts";
+import { peerHost } from "../../agent/peer-host.ts";
 import { anAddress, anInbound, at, sessionId, turnId } from "../../../src/testing/samples.ts";
 
 const [file = "", text = "", options = "{}"] = process.argv.slice(2);
@@ -23,9 +24,10 @@ function store(entry: Entry): void {
   journal.push(entry);
 }
 
+const { program, workspace } = JSON.parse(options) as Pick<AcpOptions, "program"> & { readonly workspace: string };
 const agent = acp({
-  ...(JSON.parse(options) as Pick<AcpOptions, "command" | "environment" | "workspace" | "env">),
-  spawn: (program, words, given) => spawn(program, [...words], { ...given, detached: true }),
+  program,
+  host: peerHost(workspace, (named, words, given) => spawn(named, [...words], { ...given, detached: true })),
   log: (level, what, facts) => process.stderr.write(`${level} ${what} ${JSON.stringify(facts)}\n`),
 });
 
@@ -34,7 +36,7 @@ const job = (): AgentJob => ({
   address: anAddress("s1"),
   turn: turnId("t1"),
   attempt: 1,
-  input: anInbound(text),
+  input: anInbound(text, { party: "owner" }),
   journal: [...journal],
   note: noteFor(journal),
   history: async () => [],

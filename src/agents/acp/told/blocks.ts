@@ -5,31 +5,44 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { sentenceOf } from "../../../core/fault.ts";
 import type { Entry } from "../../../core/journal.ts";
 import type { FileRef, Inbound } from "../../../core/message.ts";
+import type { Link } from "../link.ts";
 import type { AcpOptions } from "../options.ts";
 
-const imageBytes = 10e6;
+/** Of one file inside of a message. */
+const embeddedBytes = 10e6;
+const textBytes = 200e3;
 
-export type Seeing = Pick<AcpOptions, "blobs"> & { readonly image: boolean };
+export type Seeing = Pick<AcpOptions, "blobs"> & { readonly can: Omit<Link["can"], "load"> };
 
 export async function blocksOf(text: string, files: readonly FileRef[], seeing: Seeing): Promise<ContentBlock[]> {
   const attached = await Promise.all(files.map((file) => blockOf(file, seeing)));
   return [{ type: "text", text: text.trim() === "" ? "(a message without words)" : text }, ...attached];
 }
 
-async function blockOf(file: FileRef, { blobs, image }: Seeing): Promise<ContentBlock> {
+/** An agent in the sandbox sees no files of conversations, so they go inside of the message. */
+async function blockOf(file: FileRef, { blobs, can }: Seeing): Promise<ContentBlock> {
   const { name, mime, bytes, blob } = file;
   const missing = (why: string): ContentBlock => ({
     type: "text",
     text: `[attached: ${name}, ${mime}, ${bytes} bytes, ${why}]`,
   });
   if (blobs === undefined) return missing("which cannot be passed on");
+  const isText = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)\b/.test(mime);
+  const read = async (): Promise<Buffer> => Buffer.from(await blobs.read(blob));
   try {
-    if (image && mime.startsWith("image/") && bytes <= imageBytes) {
-      const data = Buffer.from(await blobs.read(blob)).toString("base64");
-      return { type: "image", data, mimeType: mime };
+    if (can.image && mime.startsWith("image/") && bytes <= embeddedBytes)
+      return { type: "image", data: (await read()).toString("base64"), mimeType: mime };
+    if (can.links)
+      return { type: "resource_link", uri: pathToFileURL(blobs.path(blob)).href, name, mimeType: mime, size: bytes };
+    const uri = `attachment:///${encodeURIComponent(name)}`;
+    if (can.embedded && bytes <= embeddedBytes) {
+      const content = isText ? { text: (await read()).toString("utf8") } : { blob: (await read()).toString("base64") };
+      return { type: "resource", resource: { uri, mimeType: mime, ...content } };
     }
-    const uri = pathToFileURL(blobs.path(blob)).href;
-    return { type: "resource_link", uri, name, mimeType: mime, size: bytes };
+    if (isText && bytes <= textBytes) {
+      return { type: "text", text: `[attached: ${name}]\n${(await read()).toString("utf8")}` };
+    }
+    return missing(can.embedded ? "which is too large to pass on" : "which this agent cannot take");
   } catch (error) {
     return missing(`which cannot be read: ${sentenceOf(error)}`);
   }

@@ -66,7 +66,8 @@ async function step(
   signal.throwIfAborted();
   const layouts = new Map<string, Layout>();
   const layoutFor = (model: string): Layout => {
-    const found = layouts.get(model) ?? layOut(job, gathered, model, options, options.tools());
+    const found =
+      layouts.get(model) ?? layOut(job, gathered, model, options, options.tools(requesterOf(job.input, job.journal)));
     layouts.set(model, found);
     return found;
   };

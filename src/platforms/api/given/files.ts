@@ -1,5 +1,4 @@
-// A file that came with an answer, as an attachment. Its name is made from its content and cannot be guessed, so whoever
-// was told it may have it.
+// A file that came with an answer, as an attachment.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
