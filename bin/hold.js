@@ -7,6 +7,7 @@ import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { guard } from "./guard.js";
 import { isGroupAlive, openKin, startTimeOf } from "./kin.js";
 
 const isWindows = process.platform === "win32";
@@ -99,6 +100,13 @@ async function hold(job, keep, wish) {
   const end = (graceMs) => setTimeout(force, graceMs, signalGroup(group, "SIGTERM"));
   wish.obeyed((how) => end(how === "limit" ? limitGraceMs : killGraceMs));
   setTimeout(() => wish.say("limit"), job.limitMs);
+  let why = null;
+  if (job.sandbox !== undefined && job.sandbox !== "past")
+    guard(folder, kin.count, (reason) => {
+      why = reason;
+      wish.say("killed");
+      force();
+    });
 
   const first = await exited;
   // What a command leaves behind ends with it, unless it was told to stay.
@@ -107,7 +115,7 @@ async function hold(job, keep, wish) {
     await pause(job.background && wish.said() === null ? lookAgainMs * 10 : lookAgainMs);
   if (wish.said() !== null) force();
   await Promise.race([heard, pause(lastWordsMs)]);
-  return { ...first, how: wish.said() ?? "ended", why: null };
+  return { ...first, how: wish.said() ?? "ended", why };
 }
 
 /** Whoever ends the job without us finds the same ones by this file. */

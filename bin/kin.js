@@ -8,6 +8,7 @@ import fs from "node:fs";
 const isLinux = process.platform === "linux";
 /** A command that starts others without end is not followed to its last one; its group and its marks still are. */
 const seenMax = 1_000;
+const countMax = 10_000;
 const scopeName = /\/everturn-job-[\w-]+\.scope/;
 
 /** `mark`: the folder of the job with links followed; `group`: the first process of the command. */
@@ -34,6 +35,16 @@ export function openKin(mark, group) {
       for (const [pid, startTime] of seen) if (!isThere(pid, startTime)) seen.delete(pid);
       const away = [...seen].filter(([pid]) => Number(statOf(pid)[2]) !== group);
       return away.map(([pid, startTime]) => ({ pid, startTime }));
+    },
+    /** How many tasks there are below the command. */
+    count() {
+      let tasks = 0;
+      for (const next = [group]; next.length > 0 && tasks < countMax; ) {
+        const pid = next.pop();
+        tasks += (attempt(() => fs.readdirSync(`/proc/${pid}/task`)) ?? []).length;
+        next.push(...childrenOf(pid));
+      }
+      return tasks;
     },
     /** Everybody but ourselves. */
     all() {

@@ -19,7 +19,7 @@ export const limits = {
   /** Summaries in a row, without anything done between them, before the turn ends as failed. */
   compactionsMax: 3,
   /** A judgement of a call that takes longer than this is none, and the call is not made. */
-  vetMs: 10_000,
+  vetMs: 60_000,
   /** An agent step without any sign of life is abandoned after this. */
   stepSilenceMs: 10 * 60_000,
   /** A tool that set no limit of its own is abandoned after this. */

@@ -46,6 +46,12 @@ function inHome(folder: string, userHome: string): readonly string[] {
   return [folder, ...(beside[inside] ?? []).map((one) => join(userHome, one))];
 }
 
+/** What such a manager installs is the same for everybody who downloads it, and takes seconds to look through. */
+function isManaged(folder: string, userHome: string | null): boolean {
+  const whole = [...managers, ...wholePrefixes, ...Object.values(beside).flat()];
+  return userHome !== null && whole.some((one) => isWithin(folder, join(userHome, one)));
+}
+
 export type SystemView = {
   readonly mounts: readonly Mount[];
   readonly hiddenProc: readonly string[];
@@ -69,7 +75,7 @@ export async function readSystem({ path, userHome, hidden }: SystemSources): Pro
   const folders = foldersOfPath(path, userHome, homes).filter((one) => !hidden.some((other) => isWithin(one, other)));
   const wanted = [...roots, ...others, ...settings.map((name) => `/etc/${name}`), ...folders];
   const mounts = wanted.flatMap(mountOf);
-  const scanned = [...ownPrograms, ...folders].filter((one) => existsSync(one));
+  const scanned = [...ownPrograms, ...folders].filter((one) => existsSync(one) && !isManaged(one, userHome));
   return {
     mounts: [...mounts, ...(scanned.length === 0 ? [] : await privateIn(scanned))],
     hiddenProc: hiddenProc.filter((one) => lstatSync(one, { throwIfNoEntry: false }) !== undefined),

@@ -87,6 +87,11 @@ export function findService(all: Here): Service | null {
   return servicesOf(all).find((one) => isInstalled(one, all)) ?? null;
 }
 
+/** Whom the gateway of a service runs as. */
+export function runsAs({ kind }: Service, { user, owner }: Here): Place["user"] {
+  return kind.endsWith("-system") ? owner : user;
+}
+
 export function isInstalled(service: Service, { exists }: Here): boolean {
   const [first] = service.files(0);
   return first !== undefined && exists(first.path);

@@ -72,7 +72,7 @@ test("what a guest asks goes to the approvers and the page, and the guest reads 
       /^Only approvers may allow this\. I asked boss and the owner on the page\./,
     );
   const before = seenBy(on, "with bea").length;
-  assert.equal(await write(on, "bea", pressing(own.id, "approve")), "accepted");
+  assert.equal(await write(on, "bea", pressing(own.id, "approve")), "ignored");
   await on.until(() => seenBy(on, "with bea").length > before, "a refusal for bea");
   assert.equal(made.ran, 0);
 
@@ -141,7 +141,7 @@ test("a plain question in a group is answered by whoever was asked, not by anoth
 
 async function talkPress(on: Stage, sender: string, id: string, choice: string): Promise<string> {
   const before = seenBy(on, "group").length;
-  assert.equal(await write(on, sender, pressing(id, choice), inGroup(false)), "accepted");
+  assert.equal(await write(on, sender, pressing(id, choice), inGroup(false)), "ignored");
   await on.until(() => seenBy(on, "group").length > before, "an answer to the press");
   return seenBy(on, "group").at(-1) ?? "";
 }

@@ -9,7 +9,7 @@ import { context, stageTools } from "./jobs-stage.ts";
 const [home = "", mode = "", key = "", command = "", dieAfterMs = ""] = process.argv.slice(2);
 const say = (what: unknown) => process.stdout.write(`${JSON.stringify(what)}\n`);
 const jobs = openJobs({ folder: join(home, "jobs") });
-const { terminal } = stageTools(home, jobs);
+const { terminal } = stageTools(home, jobs, { choice: process.env["DRIVER_SANDBOX"] === "bwrap" ? "bwrap" : "off" });
 
 if (mode === "folder") {
   // The moment between the folder and the holder.

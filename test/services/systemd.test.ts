@@ -154,7 +154,7 @@ async function installed(
   const machine = await bootSystemd(t, [folder, ...shared]);
   const everturn = (...words: readonly string[]) =>
     machine.run([process.execPath, join(root, "src", "main.ts"), "gateway", ...words, "--home", home], env);
-  const install = await everturn("install", "--json");
+  const install = await everturn("install", "--allow-root", "--json");
   assert.equal(install.code, 0, `${install.err}\n${await journal(machine)}`);
   const { service } = JSON.parse(install.out) as {
     readonly service: { readonly label: string; readonly kind: string };

@@ -201,6 +201,22 @@ test("under sudo it must be said whose home is meant", async (t) => {
   assert.equal((await one.type(install, { home: one.all.home }, sudo)).code, 0);
 });
 
+test("a service that would run as root is refused, unless it is wanted or there already", async (t) => {
+  const one = machine(t, inactive);
+  const root = { ...one.all.user, name: "root", uid: 0 };
+  const units = new Set<string>();
+  const exists = (path: string) => path === "/run/systemd/system" || units.has(path);
+  const asRoot: Here = { ...one.all, user: root, owner: root, exists };
+  const refusal = /would run as root\. Give it a user of its own:\n {2}useradd --system .*--allow-root/s;
+  await assert.rejects(one.type(install, { "dry-run": true }, asRoot), refusal);
+  const plan = await one.type(install, { "dry-run": true, "allow-root": true }, asRoot);
+  assert.match(plan.out, /^User=root$/m);
+  units.add(/# write (\S+)/.exec(plan.out)?.[1] ?? "");
+  assert.match((await one.type(install, { "dry-run": true }, asRoot)).out, /^User=root$/m, "it is there already");
+  const owned: Here = { ...one.all, user: root, exists: (path) => path === "/run/systemd/system" };
+  assert.match((await one.type(install, { "dry-run": true }, owned)).out, /^User=ann$/m, "the owner of the home");
+});
+
 test("uninstall stops, removes what was written, and leaves the home alone", async (t) => {
   const one = machine(t, inactive);
   await one.type(install);

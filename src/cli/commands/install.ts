@@ -21,6 +21,7 @@ import {
   isAttended,
   isInstalled,
   placeOf,
+  runsAs,
   scanOf,
   serviceToInstall,
   servicesOf,
@@ -37,6 +38,7 @@ export async function install(context: Context, all: Here = hereOf(context)): Pr
   const service = serviceToInstall(all, scope, isTrial);
   refuseControlCharacters(placeOf(all, scope));
   const files = service.files(await drainOf(all));
+  if (context.flags["allow-root"] !== true) refuseRoot(service, all);
   if (isTrial) warnOfRefusal(context, all, scope);
   if (isTrial) return showPlan(context, service, { write: files, remove: [], run: service.install });
 
@@ -148,6 +150,21 @@ function refuseGuessedHome(context: Context, { env, home }: Here): void {
   throw new Fault(
     "not-possible",
     `Under sudo it must be said whose home is meant: add \`--home ~${caller}/.everturn\` for that of ${caller}, or \`--home ${shellWord(home)}\`.`,
+  );
+}
+
+/** A gateway of root gives its tools the whole machine where they get out. One that is installed already stays. */
+function refuseRoot(service: Service, all: Here): void {
+  if (runsAs(service, all).uid !== 0 || isInstalled(service, all)) return;
+  throw new Fault(
+    "not-possible",
+    [
+      "The gateway would run as root. Give it a user of its own:",
+      "  useradd --system --create-home --home-dir /var/lib/everturn --shell /usr/sbin/nologin everturn",
+      "  install -d -m 700 -o everturn -g everturn /var/lib/everturn/.everturn",
+      "  everturn gateway install --system --home /var/lib/everturn/.everturn",
+      "Or, to run it as root all the same, add --allow-root.",
+    ].join("\n"),
   );
 }
 

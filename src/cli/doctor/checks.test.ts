@@ -36,6 +36,7 @@ const unit: ServiceFacts = {
   neededSeconds: 90,
   lingers: true,
   user: "ann",
+  isRoot: false,
 };
 const standing: Health = { ...newHealth(0 as Instant), state: "up", why: null };
 const gateway = {
@@ -265,6 +266,7 @@ const rows: readonly (readonly [
   ["service", "out of date", { service: { ...unit, differs: ["ExecStart"] } }, "warning", /ExecStart/, "service"],
   ["service", "a file is gone", { service: { ...unit, missing: ["/u"] } }, "fault", /lacks \/u/, "service"],
   ["service", "nobody runs it", { service: { ...unit, isAttended: false } }, "warning", /supervisor does not run/],
+  ["service", "as root", { service: { ...unit, isRoot: true } }, "warning", /runs as root/],
   ["service", "failed", { service: { ...unit, state: "failed" } }, "fault", /has failed/],
   [
     "stop timing",

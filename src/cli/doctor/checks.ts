@@ -234,6 +234,11 @@ function judgeService({ service }: Findings): Verdict {
     );
   if (state === "failed")
     return fault(`${title} has failed`, "`everturn logs` and `everturn why` tell more; then `everturn gateway start`.");
+  if (service.isRoot)
+    return warning(
+      `${title} runs as root`,
+      "Give it a user of its own: `everturn gateway uninstall`, then `everturn gateway install` says how.",
+    );
   return ok(`${title} is installed and ${state}`);
 }
 

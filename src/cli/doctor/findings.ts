@@ -80,4 +80,6 @@ export type ServiceFacts = {
   /** Whether it goes on when its user logs out; null where that is no question. */
   readonly lingers: boolean | null;
   readonly user: string;
+  /** The gateway runs as root. */
+  readonly isRoot: boolean;
 };

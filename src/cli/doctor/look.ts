@@ -16,7 +16,7 @@ import { fileSystemName } from "../../host/place.ts";
 import { differences, patienceIn } from "../../services/drift.ts";
 import { readInstalled } from "../../services/files.ts";
 import { type Service, stopSeconds } from "../../services/kinds.ts";
-import { type Here, findService, here, isAttended, passOn, tryCommand } from "../../services/verbs.ts";
+import { type Here, findService, here, isAttended, passOn, runsAs, tryCommand } from "../../services/verbs.ts";
 import { type Context, pathsOf, textFlag } from "../context.ts";
 import { probesNow, statusNow } from "../verbs/gateway.ts";
 import type { FileFacts, Findings, PlatformFacts, ServiceFacts, StoreFacts } from "./findings.ts";
@@ -191,5 +191,6 @@ async function serviceFacts(service: Service, all: Here, drainSeconds: number): 
     neededSeconds: stopSeconds(drainSeconds),
     lingers: isUserUnit ? existsSync(join("/var/lib/systemd/linger", all.user.name)) : null,
     user: all.user.name,
+    isRoot: runsAs(service, all).uid === 0,
   };
 }

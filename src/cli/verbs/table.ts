@@ -61,6 +61,7 @@ export const gatewayCommands: readonly Command[] = [
       ...trial,
       force: { type: "boolean", summary: "replace an installed service that differs from what this version writes" },
       system: { type: "boolean", summary: "for the whole system, started with the machine; as its administrator" },
+      "allow-root": { type: "boolean", summary: "also where the gateway would run as root" },
     },
     load: async () => (await import("../commands/install.ts")).install,
   },

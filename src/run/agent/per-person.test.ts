@@ -46,6 +46,7 @@ async function aHome(t: TestContext, tools = "{}") {
     sandbox,
     workspaceFor: (requester) => workspaces.workspaceFor(requester),
     closed: [home],
+    allowRoot: true,
     spawn: (program, words, options) => spawn(program, words, { ...options, detached: true }),
     environment,
   });

@@ -92,6 +92,12 @@ export function shell({ load, models, known = knownTool }: ShellOptions): Shell 
     async stopActivity(address) {
       return (await get()).stopActivity?.(address) ?? [];
     },
+    get sandbox() {
+      return loaded?.sandbox ?? null;
+    },
+    async lookAtSandbox() {
+      return (await (await get()).lookAtSandbox?.()) ?? null;
+    },
     async close(session) {
       if (session === "all") closed = true;
       await loaded?.close(session);

@@ -9,9 +9,9 @@ import { type Server, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
-import { isSignedBy } from "./agent-protocol.ts";
-import { openGitBroker, requestedHost } from "./git.ts";
-import { knownHosts, openAgentBroker, userAgent } from "./ssh.ts";
+import { isSignedBy } from "../../src/sandbox/runner/agent-protocol.ts";
+import { openGitBroker, requestedHost } from "../../src/sandbox/runner/git.ts";
+import { knownHosts, openAgentBroker, userAgent } from "../../src/sandbox/runner/ssh.ts";
 
 function newHome(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), "everturn-credentials-"));
