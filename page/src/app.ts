@@ -7,7 +7,7 @@ import { usage } from "./asked/used.ts";
 import { type ChatRow, chatOfHash, chatRows, hashOf, untitled } from "./chats.ts";
 import { type Conversation, conversation } from "./conversation.ts";
 import { type DeviceList, deviceList } from "./devices/devices.ts";
-import { type Address, type Addresses, addresses } from "./files/addresses.ts";
+import { type Address, addresses } from "./files/addresses.ts";
 import { type Attachments, attachments } from "./files/attachments.ts";
 import type { Client, Fetched } from "./net/client.ts";
 import { concernsCredential, type Credential, type Denial, entranceIn } from "./net/credential.ts";
@@ -43,7 +43,6 @@ export type App = {
   readonly drawer: Signal<boolean>;
   /** Where a browser may open a file for now; null when the gateway did not answer. */
   address(file: FileRef, show: boolean): Promise<Address | null>;
-  isFresh: Addresses["isFresh"];
   /** What was done in a turn. */
   steps(turn: string): Promise<Fetched<Steps>>;
   go(chat: string): void;
@@ -165,7 +164,6 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
     devices,
     sandbox: wall.words,
     address: (file, show) => signed.get(client.filePath(talk.chat.value, file, show)),
-    isFresh: signed.isFresh,
     async steps(turn) {
       const answer = await client.steps(turn);
       if (answer.type === "denied") deny();

@@ -32,7 +32,6 @@ function watched(t: TestContext, drainMs = 0) {
     env: {},
     drainMs,
     hide,
-    secrets: [],
     overdue: (intent) => void late.push(intent),
   });
   t.after(() => asks.off());

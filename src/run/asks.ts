@@ -8,7 +8,6 @@ import { sentenceOf } from "../core/fault.ts";
 import { toLogLine } from "../core/forensics.ts";
 import type { StopIntent } from "../core/lifecycle.ts";
 import { limits } from "../core/limits.ts";
-import type { DiagnosticRequest } from "../host/forensics/diagnostic.ts";
 import { takeSnapshot } from "../host/forensics/snapshot.ts";
 import type { ProcessIdentity } from "../host/identity.ts";
 import { announcedNow } from "../host/markers.ts";
@@ -43,13 +42,11 @@ export type AskParts = {
   readonly drainMs: number;
   /** Takes out secrets: somebody may have given us one on a command line. */
   readonly hide: (value: unknown) => unknown;
-  /** The same by value, for what this process does not write itself. */
-  readonly secrets: readonly string[];
   /** The stop has had all its time. */
   readonly overdue: (intent: StopIntent) => void;
 };
 
-export function watchAsks({ world, paths, self, env, drainMs, hide, secrets, overdue }: AskParts): Asks {
+export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: AskParts): Asks {
   let answering: Asked | null = null;
   let early: (NodeJS.Signals | null)[] = [];
   /** The signal that is being answered; a stop that it brings about has come by it. */
@@ -97,7 +94,7 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, secrets, ove
       limit(intent);
       const file = join(paths.logs, "gateway-shutdown-diag.log");
       // The stop begins first: starting a process takes longer than all that a quiet stop does before its last write.
-      setImmediate(() => void diagnose({ file, signal, secrets }, world));
+      setImmediate(() => void diagnose(file, signal, world));
       return hide(snapshot) as StopIntent["context"];
     },
     revoked() {
@@ -117,11 +114,11 @@ function revokedBy(kind: StopIntent["class"]): Revoked {
   return kind === "planned" || kind === "take-over" ? kind : "unexpected";
 }
 
-async function diagnose(request: DiagnosticRequest, world: Pick<World, "log">): Promise<void> {
+async function diagnose(file: string, signal: string | null, world: Pick<World, "log">): Promise<void> {
   try {
     const { spawnDiagnostic } = await import("../host/forensics/diagnostic.ts");
-    const pid = spawnDiagnostic(request);
-    if (pid !== null) world.log("debug", "a diagnostic of the machine is written", { pid, file: request.file });
+    const pid = spawnDiagnostic({ file, signal });
+    if (pid !== null) world.log("debug", "a diagnostic of the machine is written", { pid, file });
   } catch (error) {
     // The program may have been replaced by another version since it was started.
     world.log("debug", "there is no diagnostic of the machine", { why: sentenceOf(error) });

@@ -94,7 +94,6 @@ export async function serve(parts: LifeParts & Outfit): Promise<number> {
     self,
     env,
     hide,
-    secrets: [...parts.secrets, parts.token],
     drainMs: drainMsOf(config),
     overdue: (intent) => overdue(intent, parts, asks.revoked()),
   });
@@ -233,19 +232,9 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   let url: string | null = null;
   const routes = opened.flatMap((one) => one.routes ?? []);
   const { drainSeconds } = config.gateway;
-  const redact = parts.hideKnown;
-  const shared = {
-    redact,
-    gateway: gate,
-    store,
-    archive: store,
-    world,
-    routes,
-    token,
-    version,
-    drainSeconds,
-    pageFolder,
-  };
+  const { servers } = brain;
+  const own = { gateway: gate, store, archive: store, servers, world, redact: parts.hideKnown };
+  const shared = { ...own, routes, token, version, drainSeconds, pageFolder };
   open.defer(
     gate.watch((event) => {
       const { level, what, facts } = narrate(event);

@@ -48,10 +48,11 @@ export const reads: readonly ApiRoute[] = [
   {
     ...read,
     path: "/api/status",
-    async handle(_, { gateway, archive, facts, now, draining, redact }) {
+    async handle(_, { gateway, archive, servers, facts, now, draining, redact }) {
       const reply: StatusReply = {
         ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
         draining: draining(),
+        servers: servers.list(),
         boots: await archive.lastBoots(bootsShown),
       };
       return redactedJson(reply, redact);
