@@ -67,6 +67,8 @@ export const limits = {
   questionMaxMs: 30 * 24 * 3_600_000,
   /** How long something may wait to be allowed. */
   approvalMs: 30 * 24 * 3_600_000,
+  /** Approvals of one conversation that wait with approvers elsewhere; further ones wait for the owner alone. */
+  routedMax: 5,
   /** One line about a call that runs, and how much of what it tells is shown. */
   progressLineMax: 100,
   /** Lines about calls of a turn, finished or not, that are shown. */

@@ -25,7 +25,7 @@ import type { Mcp } from "../../tools/mcp/options.ts";
 import { background, terminalTools } from "../../tools/terminal/index.ts";
 import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
-import { perPerson } from "./per-person.ts";
+import { followedWrites, perPerson } from "./per-person.ts";
 import { acpProgram, mcpServers, modelSettings } from "./settings.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
@@ -82,10 +82,19 @@ async function composeModel(
   const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
   const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, host, given);
+  const wrapped = new WeakMap<Tool, Tool>();
+  const followed = (tool: Tool): Tool => {
+    const known = wrapped.get(tool) ?? followedWrites(tool, workspaces);
+    wrapped.set(tool, known);
+    return known;
+  };
   const options: ModelOptions = {
     ...modelSettings(config.agent),
-    tools: (requester) => (mcp === null ? own : [...own, ...mcp.tools(requester)]),
-    toolNamed: (name) => mcp?.toolNamed(name) ?? null,
+    tools: (requester) => (mcp === null ? own : [...own, ...mcp.tools(requester).map(followed)]),
+    toolNamed(name) {
+      const found = mcp?.toolNamed(name) ?? null;
+      return found === null ? null : followed(found);
+    },
     ...(mcp === null ? {} : { ready: () => mcp.ready() }),
     blobs: given.blobs,
     hide: given.hide,
@@ -100,6 +109,7 @@ async function composeModel(
   return {
     ...agent,
     ...background(jobs),
+    ...(mcp === null ? {} : { servers: mcp }),
     get tools() {
       return agent.tools;
     },
