@@ -96,7 +96,7 @@ const hostName = v.pipe(
 const tools = group({
   terminal: v.optional(
     group({
-      sandbox: v.optional(oneOf("auto", "bwrap", "off"), "auto"),
+      sandbox: v.optional(oneOf("auto", "bwrap", "docker", "podman", "seatbelt", "off"), "auto"),
       network: v.optional(flag, false),
       hosts: v.optional(v.array(hostName, "must be a list of hosts"), []),
       outside: v.optional(flag, false),
