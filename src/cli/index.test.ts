@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { makeWorkspace, markWorkspace } from "../host/workspaces.ts";
 import type { Doors } from "./context.ts";
 import { runCommand } from "./index.ts";
 
@@ -69,7 +70,7 @@ test("hooks are shown under the names of config.yaml, without what cannot be wri
       .split("\n")
       .filter((line) => line.startsWith("platforms.hooks."))
       .map((line) => line.replace(/ +/, " ")),
-    ['platforms.hooks.ci.secret "[secret]"', 'platforms.hooks.ci.style "everturn"'],
+    ['platforms.hooks.ci.secret "[secret]"', 'platforms.hooks.ci.style "everturn"', 'platforms.hooks.ci.role "person"'],
   );
 });
 
@@ -119,4 +120,23 @@ test("a home that is a file, or below one, or below proc, is refused at once wit
       assert.match(told.err, says);
       assert.match(told.err, /Set EVERTURN_HOME \(or --home\) to a folder on a local disk/);
     }
+});
+
+test("workspaces are listed with their persons and sizes, and a mark is taken back by the beginning of an id", async (t) => {
+  const home = newFolder(t);
+  const root = join(home, "workspaces");
+  assert.equal((await type("workspaces", "--home", home)).out, "No workspace has been used yet.");
+  const { id, folder } = await makeWorkspace(root, "telegram/bot/42");
+  writeFileSync(join(folder, "notes.txt"), "12345");
+  await markWorkspace(root, id, true);
+  const listed = await type("workspaces", "list", "--json", "--home", home);
+  assert.deepEqual(JSON.parse(listed.out), {
+    workspaces: [{ id, person: "telegram/bot/42", folder, isMarked: true, bytes: 5, isWhole: true }],
+  });
+  assert.match((await type("workspaces", "--home", home)).out, /telegram\/bot\/42 +5 B +yes/);
+  assert.equal((await type("workspaces", "unmark", "telegram-bot", "--home", home)).code, 0);
+  assert.match((await type("workspaces", "--home", home)).out, /telegram\/bot\/42 +5 B +no/);
+  const none = await type("workspaces", "unmark", "nothing", "--home", home);
+  assert.notEqual(none.code, 0);
+  assert.match(none.err, /There is no workspace nothing\. List them with `everturn workspaces`/);
 });

@@ -19,7 +19,7 @@ export const limits = {
   /** Summaries in a row, without anything done between them, before the turn ends as failed. */
   compactionsMax: 3,
   /** A judgement of a call that takes longer than this is none, and the call is not made. */
-  vetMs: 10_000,
+  vetMs: 60_000,
   /** An agent step without any sign of life is abandoned after this. */
   stepSilenceMs: 10 * 60_000,
   /** A tool that set no limit of its own is abandoned after this. */
@@ -67,6 +67,8 @@ export const limits = {
   questionMaxMs: 30 * 24 * 3_600_000,
   /** How long something may wait to be allowed. */
   approvalMs: 30 * 24 * 3_600_000,
+  /** Approvals of one conversation that wait with approvers elsewhere; further ones wait for the owner alone. */
+  routedMax: 5,
   /** One line about a call that runs, and how much of what it tells is shown. */
   progressLineMax: 100,
   /** Lines about calls of a turn, finished or not, that are shown. */

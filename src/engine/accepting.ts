@@ -5,7 +5,13 @@ import type { Instant, SessionId, TurnId } from "../core/ids.ts";
 import { type Inbound, textOf } from "../core/message.ts";
 
 /** An acceptance ready to be committed. `stored` and `refused` say what follows in memory. */
-export type Plan = { readonly changes: readonly Change[]; readonly stored: () => void; readonly refused: () => void };
+export type Plan = {
+  readonly changes: readonly Change[];
+  readonly stored: () => void;
+  readonly refused: () => void;
+  /** A press that does not count: the platform leaves the buttons for somebody whose press does. */
+  readonly isVoid?: true;
+};
 
 export function inboxRow({ from, key }: Inbound, turn: string, at: Instant): Change {
   const { platform, account } = from;

@@ -173,6 +173,7 @@ export function gateway(options: GatewayOptions): Gateway {
       })),
       platforms: wires.status(),
       recovered: beginning.recovered(),
+      sandbox: parts.agent.sandbox ?? null,
     };
   }
 

@@ -19,11 +19,9 @@ import type { Door } from "./links.ts";
 import { type Parts, platformOf } from "./parts.ts";
 import type { Plans } from "./plans.ts";
 
-export type Accepted = "accepted" | "duplicate";
-
 /** What a platform hands over goes through `of`, which asks who may speak; the rest is trusted. */
 export interface Intake extends Door {
-  accept(inbound: Inbound, cursor: string | null): Promise<Accepted>;
+  accept(inbound: Inbound, cursor: string | null): Promise<Receipt>;
   /** Runs a message again, as a new turn, whatever it was the first time. */
   again(inbound: Inbound): Promise<void>;
   fire(timer: Timer): Promise<void>;
@@ -47,7 +45,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     enter: () => Promise<Lane>,
     cursor: readonly Change[],
     make: (lane: Lane) => Promise<Plan>,
-  ): Promise<Accepted> {
+  ): Promise<Receipt> {
     if (inFlight >= limits.acceptsMax) throw new Fault("busy", "Too many messages at once. Send it again in a moment.");
     inFlight++;
     try {
@@ -61,11 +59,12 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     lane: Lane,
     cursor: readonly Change[],
     make: (lane: Lane) => Promise<Plan>,
-  ): Promise<Accepted> {
+  ): Promise<Receipt> {
     try {
       for (let tries = 0; tries < conflictsMax; tries++) {
-        const result = await tryOnce(await make(lane), cursor);
-        if (result === "committed") return "accepted";
+        const plan = await make(lane);
+        const result = await tryOnce(plan, cursor);
+        if (result === "committed") return plan.isVoid === true ? "ignored" : "accepted";
         if (result === "duplicate") return "duplicate";
         if (result === "fenced") throw new Fault("stopping", "Another gateway has taken over. Send it again.");
         await lanes.refresh(lane);
@@ -146,7 +145,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     return "ignored";
   }
 
-  async function accept(inbound: Inbound, cursor: string | null, more: readonly Change[] = []): Promise<Accepted> {
+  async function accept(inbound: Inbound, cursor: string | null, more: readonly Change[] = []): Promise<Receipt> {
     refuseUnusable(inbound);
     return commitFor(inbound, cursor, more, (lane) => plans.inbound(lane, inbound));
   }
@@ -156,7 +155,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     cursor: string | null,
     more: readonly Change[],
     make: (lane: Lane) => Promise<Plan>,
-  ): Promise<Accepted> {
+  ): Promise<Receipt> {
     const moved = movedTo(inbound, cursor);
     const result = await commitPlan(() => lanes.enter(inbound.from), [...more, ...moved], make);
     // The message is known, its place in the platform's stream may not be.
@@ -210,7 +209,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
         [],
         async (lane) => plans.post(lane, inbound, text, { files }),
       );
-      return result === "accepted" ? "posted" : "duplicate";
+      return result === "duplicate" ? "duplicate" : "posted";
     },
     async letIn(decide) {
       const { paired, welcome } = await decided(decide);

@@ -67,7 +67,10 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
     if (inbound.replaces !== undefined) return planReworded(inbound, inbound.replaces);
     const open = lane.stored ? await store.questionsAt(lane.session.key) : [];
     const judged = await judgeAnswer(parts, inbound, open);
-    if (judged.type === "refused") return made.said(lane, inbound, only(judged.text));
+    if (judged.type === "refused") {
+      const plan = made.said(lane, inbound, only(judged.text));
+      return inbound.body.kind === "answer" ? { ...plan, isVoid: true } : plan;
+    }
     if (judged.type === "answer")
       return (await planAnswer(lane, inbound, judged.answer)) ?? planTooLate(lane, inbound, judged.answer);
     const { route: found } = judged;

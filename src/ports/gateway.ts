@@ -9,6 +9,7 @@ import type { Phase, StopBy, StopClass } from "../core/recovery.ts";
 import type { Trouble } from "../core/running/patience.ts";
 import type { Outcome } from "../core/turn.ts";
 import type { ItemState } from "../core/outbox.ts";
+import type { SandboxState } from "./sandbox.ts";
 
 /** What happened; fanned out to the log and to whoever watches. Nothing depends on it. */
 export type GatewayEvent =
@@ -105,6 +106,8 @@ export type GatewayStatus = {
   readonly platforms: readonly PlatformStatus[];
   /** What the boot took over from dead ones. */
   readonly recovered: { readonly turns: number; readonly items: number; readonly tookMs: number };
+  /** The wall around the programs of the agent; null until it is known, and where it starts none. */
+  readonly sandbox?: SandboxState | null;
 };
 
 export type RestartAsk = {

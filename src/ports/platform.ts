@@ -52,7 +52,10 @@ export type Pace = {
   readonly atOnce?: number;
 };
 
-/** `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. */
+/**
+ * `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. A press that is
+ * ignored leaves its buttons as they are.
+ */
 export type Receipt = "accepted" | "duplicate" | "ignored";
 
 /** What a platform that listens hands over, and to whom. */

@@ -33,6 +33,23 @@ export type VetContext = {
   /** Text from outside is in this conversation. */
   readonly outside: boolean;
   readonly now: () => Instant;
+  /** What was said and looked up before; absent where nothing is known of it. */
+  readonly earlier?: () => Promise<EarlierTalk>;
+};
+
+/** An earlier call of the same tool in this conversation that succeeded. */
+export type EarlierCall = {
+  readonly input: unknown;
+  readonly output: unknown;
+  /** The user was asked and allowed it. */
+  readonly isApproved: boolean;
+};
+
+/** The newest part of a conversation. */
+export type EarlierTalk = {
+  /** Words of its users, without anything that others wrote. */
+  readonly own: readonly string[];
+  readonly calls: readonly EarlierCall[];
 };
 
 export interface Tool {

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Verdict } from "../../src/core/approval.ts";
+import { limits } from "../../src/core/limits.ts";
 import type { OutboxItem } from "../../src/core/outbox.ts";
 import type { Requester } from "../../src/core/requester.ts";
 import type { DraftMessages } from "../../src/ports/platform.ts";
@@ -72,7 +73,7 @@ test("what a guest asks goes to the approvers and the page, and the guest reads 
       /^Only approvers may allow this\. I asked boss and the owner on the page\./,
     );
   const before = seenBy(on, "with bea").length;
-  assert.equal(await write(on, "bea", pressing(own.id, "approve")), "accepted");
+  assert.equal(await write(on, "bea", pressing(own.id, "approve")), "ignored");
   await on.until(() => seenBy(on, "with bea").length > before, "a refusal for bea");
   assert.equal(made.ran, 0);
 
@@ -109,6 +110,21 @@ test("an approver decides by command in their own chat; a bare yes there is a me
   assert.match(JSON.stringify(await resultsOf(on, 1)), /not today/);
 });
 
+test("a guest who asks again and again does not fill the chats of the approvers", async (t) => {
+  const on = await stage(t);
+  const { agent } = removing();
+  await on.start(asking({ allow: ["ann"] }, { agent }));
+  await talk(on, "boss", "/whoami");
+  const own = () => seenBy(on, "with ann").length;
+  for (let n = 1; n <= limits.routedMax + 2; n++) {
+    await write(on, "ann", "clean up");
+    await on.until(() => own() === n, `question ${n}`);
+  }
+  assert.match(seenBy(on, "with ann").at(-1) ?? "", /The owner decides with `everturn approvals`/);
+  assert.equal(seenBy(on, "with boss").length, 1 + limits.routedMax);
+  assert.equal((await on.store.asked(100)).length, limits.routedMax + 2);
+});
+
 test("the requester withdraws what they asked for; another guest cannot", async (t) => {
   const on = await stage(t);
   const { made, agent } = removing();
@@ -141,7 +157,7 @@ test("a plain question in a group is answered by whoever was asked, not by anoth
 
 async function talkPress(on: Stage, sender: string, id: string, choice: string): Promise<string> {
   const before = seenBy(on, "group").length;
-  assert.equal(await write(on, sender, pressing(id, choice), inGroup(false)), "accepted");
+  assert.equal(await write(on, sender, pressing(id, choice), inGroup(false)), "ignored");
   await on.until(() => seenBy(on, "group").length > before, "an answer to the press");
   return seenBy(on, "group").at(-1) ?? "";
 }

@@ -39,7 +39,7 @@ const parties: Readonly<Record<string, PartyCase>> = {
   webhook: { sender: "repo", platform: "hooks", commands: false, approves: false },
   "webhook of an admin": { sender: "own", platform: "hooks", commands: false, approves: false },
   "mail of a person": { sender: "ann@example.org", platform: "email", commands: false, approves: false },
-  "mail of an admin": { sender: "boss@example.org", platform: "email", commands: true, approves: false },
+  "mail of an admin": { sender: "boss@example.org", platform: "email", commands: false, approves: false },
   "unknown sender": { sender: "eve", platform: "chat", commands: false, approves: false, isUnknown: true },
   "unknown sender in a group": {
     sender: "eve",

@@ -13,6 +13,8 @@ import { type Life, type Stage, answerTo, doing, openStage, questionAfter, termi
 
 const follow = scenarios["follow"] as NonNullable<(typeof scenarios)[string]>;
 const dangerous = "rm -rf doomed; echo gone >> ledger";
+/** So that what runs in the sandbox is asked for as well. */
+const always = { agent: "  tools: { approvals: always }" };
 
 type Way = {
   readonly name: string;
@@ -38,7 +40,7 @@ const ways: readonly Way[] = [
 
 for (const { name, approve } of ways) {
   test(`killed while it waits, approved after the restart by ${name}: it runs once`, async (t) => {
-    const stage = await openStage(t, follow);
+    const stage = await openStage(t, follow, always);
     const first = await stage.start();
     const { port } = first;
     mkdirSync(join(stage.workspace, "doomed"), { recursive: true });
@@ -56,7 +58,7 @@ for (const { name, approve } of ways) {
 }
 
 test("approved on the command line, killed in the middle of the command: it has run once", async (t) => {
-  const stage = await openStage(t, follow);
+  const stage = await openStage(t, follow, always);
   const first = await stage.start();
   const { port } = first;
   await first.client.send(
@@ -79,13 +81,15 @@ test("approved on the command line, killed in the middle of the command: it has 
 });
 
 test("a script that changed while it waited is asked for again, and only what was shown last runs", async (t) => {
-  const stage = await openStage(t, follow, { agent: "  tools: { approvals: always }" });
+  const stage = await openStage(t, follow, { agent: "  tools: { terminal: { outside: true } }" });
   mkdirSync(stage.workspace, { recursive: true });
   const script = join(stage.workspace, "deploy.sh");
   writeFileSync(script, "echo first >> ledger\n");
   const life = await stage.start();
-  await life.client.send("c", "m1", doing(terminal("sh deploy.sh")));
-  await questionAfter(life.client, "c", "m1");
+  await life.client.send("c", "m1", doing(terminal("sh deploy.sh", { outside: true })));
+  const first = await questionAfter(life.client, "c", "m1");
+  assert.match(first.text, /^Runs outside the sandbox with all your rights\./);
+  assert.match(first.text, /deploy\.sh@[0-9a-f]{12}/);
   writeFileSync(script, "echo second >> ledger\n");
   await life.client.send("c", "y1", "/approve");
   const again = await questionAfter(life.client, "c", "m1", 2);
@@ -97,7 +101,7 @@ test("a script that changed while it waited is asked for again, and only what wa
 });
 
 test("what is denied does not run, a late press says why it does nothing, and always is a rule", async (t) => {
-  const stage = await openStage(t, follow);
+  const stage = await openStage(t, follow, always);
   const life = await stage.start();
   await life.client.send("c", "m1", doing(terminal(dangerous)));
   const question = await questionAfter(life.client, "c", "m1");

@@ -27,7 +27,7 @@ test("what a template brings from strangers tightens approvals, and a kill does 
   timeout: 3 * patienceMs,
 }, async (t) => {
   const stage = await openStage(t, ({ seen }) => follow(seen), {
-    agent: "  tools: { approvals: never, terminal: { sandbox: off } }",
+    agent: "  tools: { approvals: never, terminal: { network: true } }",
     more: [
       "platforms:",
       "  hooks:",
@@ -36,7 +36,7 @@ test("what a template brings from strangers tightens approvals, and a kill does 
     ].join("\n"),
   });
   const first = await stage.start();
-  const orders = (name: string) => doing(terminal(`touch ${name} && rm -rf ${name}-gone && git push`));
+  const orders = (name: string) => doing(terminal(`touch ${name}; curl -s --max-time 1 https://nowhere.example; true`));
   await call(first, "own", { id: "a", text: orders("owners") });
   await until(
     () => existsSync(join(stage.workspace, "owners")),

@@ -13,7 +13,7 @@ import { linesIn } from "../lines.ts";
 import { type Stage, answerTo, doing, openStage, terminal } from "./stage.ts";
 
 const follow = scenarios["follow"] as NonNullable<(typeof scenarios)[string]>;
-const settings = { agent: "  tools: { approvals: never, terminal: { sandbox: off } }" };
+const settings = { agent: "  tools: { approvals: never }" };
 const left = async ({ home }: Stage) => (await markedProcesses()).filter((one) => one.folder.startsWith(`${home}/`));
 
 const gatewayDo = (t: TestContext, { home }: Stage, word: string) => everturn(t, home, "gateway", word);

@@ -33,7 +33,7 @@ test("a model that does not answer is told by every look at the gateway and at t
 });
 
 test("/status tells what runs in the background, and /stop ends it", async (t) => {
-  const stage = await openStage(t, follow, { agent: "  tools: { approvals: never, terminal: { sandbox: off } }" });
+  const stage = await openStage(t, follow, { agent: "  tools: { approvals: never }" });
   const life = await stage.start();
   const left = async () => (await markedProcesses()).filter((one) => one.folder.startsWith(`${stage.home}/`));
   await life.ask("c", "m1", doing(terminal("sleep 600", { background: true })));

@@ -15,11 +15,18 @@ export type Misbehavior = {
   readonly killAfterStep?: string;
   /** Answers the first call with these bytes, in base64, and then says nothing more. */
   readonly says?: string;
+  /** So many zeros after that. */
+  readonly zeros?: number;
 };
 
-const { dieAtFrame, dieAfterReply, dieAfterStep, killAfterStep, says }: Misbehavior = JSON.parse(
-  process.argv[2] ?? "{}",
-);
+const {
+  dieAtFrame,
+  dieAfterReply,
+  dieAfterStep,
+  killAfterStep,
+  says,
+  zeros = 0,
+}: Misbehavior = JSON.parse(process.argv[2] ?? "{}");
 
 function die(): void {
   process.kill(process.pid, "SIGKILL");
@@ -33,7 +40,7 @@ process.stdin.on("data", (chunk: Buffer) => {
   for (const { head, body } of incoming(chunk) ?? []) {
     if (frames++ === dieAtFrame) die();
     if (says === undefined) input.write(encodeFrame(head, body));
-    else if (frames === 2) process.stdout.write(Buffer.from(says, "base64"));
+    else if (frames === 2) process.stdout.write(Buffer.concat([Buffer.from(says, "base64"), Buffer.alloc(zeros)]));
   }
 });
 process.stdin.once("end", () => process.exit(0));

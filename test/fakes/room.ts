@@ -58,6 +58,7 @@ export function makeRoom(more: RoomOptions = {}): TestRoom & { remove(): void } 
     sandbox,
     workspaceFor: async ({ person }) => ({ person, folder: workspace, files }),
     closed: [home],
+    allowRoot: true,
     spawn: (program, words, options) => spawn(program, words, { ...options, detached: true }),
     environment,
     ...more.workers,

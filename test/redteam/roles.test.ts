@@ -127,6 +127,8 @@ test(
       return questions.map(({ id }) => id);
     };
     assert.deepEqual(await open(gateway), [question]);
+    const still = fake.shown(group).find(({ id }) => id === inGroup.id);
+    assert.deepEqual(still?.buttons, inGroup.buttons, "the buttons stay for somebody who may press them");
     const asKey = await fetch(`${gateway.url}/api/questions/${question}/answer`, {
       method: "POST",
       headers: { authorization: `Bearer ${keys.approver}`, "content-type": "application/json" },

@@ -12,6 +12,7 @@ import type { Client } from "../../control/client.ts";
 import type { ApprovalChoice } from "../../core/approval.ts";
 import { visible, visibleLine } from "../../core/asked/visible.ts";
 import { Fault } from "../../core/fault.ts";
+import { isRuleInEffect } from "../../core/terminal-rules.ts";
 import { type Context, queryOf, reachGateway, show } from "../context.ts";
 import { oneLine, paint, table, when } from "../print.ts";
 import { pick } from "./pick.ts";
@@ -40,7 +41,7 @@ export async function rules(context: Context): Promise<number> {
     const rows = found.rules.map((one) => [
       one.id,
       one.tool,
-      one.held === true ? "made before 0.5.0, asked again" : "in effect",
+      one.held === true || !isRuleInEffect(one) ? "made before 0.5.0, asked again" : "in effect",
       oneLine(one.scope),
       oneLine(one.by),
       when(one.at, context.now()),

@@ -19,13 +19,21 @@ export async function check(context: Context): Promise<number> {
       ({ key, program }) => `${key} names ${program}, which is not found; install it, or write its whole path`,
     );
     const mail = emailWarning(loaded.config.platforms.email);
-    const warnings = mail === null ? missing : [...missing, mail];
+    const warnings = [...missing, ...(mail === null ? [] : [mail]), ...wallWarnings(loaded.config)];
     return print(context, { ok: true, sources: loaded.sources, warnings }, () =>
       [`The configuration is fine (${from}).`, ...warnings.map((one) => `Warning: ${one}.`)].join("\n"),
     );
   }
   if (context.flags["json"] === true) context.output.out(JSON.stringify({ ok: false, faults: loaded.faults }));
   throw wrongConfig(loaded.faults);
+}
+
+/** An older release accepted it without a word; the gateway still starts and answers, but no tool runs. */
+function wallWarnings({ agent: { tools, backend } }: Config): readonly string[] {
+  if (backend === "echo" || tools.terminal.sandbox !== "off" || tools.terminal.unsafe) return [];
+  return [
+    "agent.tools.terminal.sandbox is off, so no tool runs; set it to auto, or accept tools without a sandbox by agent.tools.terminal.unsafe: true",
+  ];
 }
 
 export async function show(context: Context): Promise<number> {

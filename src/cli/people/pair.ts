@@ -32,7 +32,7 @@ export async function approve(context: Context): Promise<number> {
   const admin = context.flags["admin"] === true;
   const reply = await reachGateway(context).post<ApprovePairingReply>("/api/pairings/approve", { code, admin });
   return show(context, reply, ({ paired }) => {
-    const and = admin ? " As an admin they may also restart the gateway and let others in." : "";
+    const and = admin ? " As an admin they may also approve, restart the gateway and let others in." : "";
     return `${nameOf(paired)} at ${paired.platform} may write from now on, and is told so.${and}`;
   });
 }

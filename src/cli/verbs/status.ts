@@ -89,6 +89,8 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
       ...(isDeep ? [] : platformLines(status, now)),
+      ...sandboxLine(context, status),
+      ...serverLines(status),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -107,6 +109,23 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
   if (safeMode)
     return `${paint(output, "red", "in safe mode")}: ${reason ?? "it died too often before it was ready"}. \`everturn why\` tells more, \`everturn gateway resume\` tries again.`;
   return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
+}
+
+/** Those with something to say. A gateway of an earlier version names none. */
+function serverLines({ servers = [] }: Partial<StatusReply>): readonly (readonly [string, string])[] {
+  const noted = servers.flatMap(({ name, state, why }) =>
+    why === null ? [] : [`${oneLine(name)} ${state}: ${oneLine(why)}`],
+  );
+  return noted.length === 0 ? [] : [["mcp", noted.join("\n")]];
+}
+
+/** Only where something is wrong with it. */
+function sandboxLine({ output }: Context, { sandbox }: StatusReply): readonly (readonly [string, string])[] {
+  if (sandbox === undefined || sandbox === null || sandbox.type === "on") return [];
+  if (sandbox.type === "off" && sandbox.isAccepted) return [["sandbox", "none, as configured; nearly every call asks"]];
+  const what =
+    sandbox.type === "off" ? "none: tools have all your rights, and nearly every call asks" : "missing: no tool runs";
+  return [["sandbox", `${paint(output, "red", what)}. ${oneLine(sandbox.why)}`]];
 }
 
 function recoveredLine({ recovered: { turns, items } }: StatusReply): readonly (readonly [string, string])[] {

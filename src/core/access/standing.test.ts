@@ -38,7 +38,7 @@ test("standing: party, commands and approvals of everybody who may speak", () =>
     ["one of two", only("7", "8"), "person"],
     ["paired beside the only one", { ...only("8"), known: { admin: false } }, "person"],
     ["a bot that is an admin", { ...bot, admins: ["7"] }, "person"],
-    ["a mail of an admin", { platform: "email", admins: ["7"] }, "admin commands"],
+    ["a mail of an admin", { platform: "email", admins: ["7"] }, "admin"],
     ["a mail of an approver", { platform: "email", approvers: ["7"] }, "person"],
     ["a webhook", { platform: "hooks", admins: [], approvers: ["7"] }, "person"],
     ["a webhook with the role admin", { platform: "hooks", admins: ["7"], approvers: ["7"] }, "admin"],

@@ -44,7 +44,8 @@ export function standingOf({ platform, sender, isGroup, rules, admins, approvers
   const isApprover = isNamedAdmin || isNamed(sender, approvers ?? onlyOne(rules, admins, isGroup));
   return {
     party: isNamedAdmin ? "admin" : "person",
-    commands: isAdmin(sender, admins, known),
+    // With /pair a mail could make somebody an approver.
+    commands: isAdmin(sender, admins, known) && platform !== "email",
     approves: isApprover && isProven(platform, sender),
   };
 }

@@ -6,6 +6,7 @@ import { answerLine } from "../../core/asked/asking.ts";
 import { visibleLine } from "../../core/asked/visible.ts";
 import type { Change } from "../../core/change.ts";
 import type { Asked, CallAsked, RoutedQuestion } from "../../core/journal.ts";
+import { limits } from "../../core/limits.ts";
 import { type Inbound, formatAddress } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
 import { approverRoutes } from "../access/approvers.ts";
@@ -34,7 +35,10 @@ export async function routeApproval(work: Work, asked: Asked | CallAsked): Promi
   const { parts, outlet, running } = work;
   const { input } = running.turn;
   if (asked.kind !== "approval" || (await standingHere(parts, actingSender(input))).approves) return null;
-  const routes = await approverRoutes(parts, running.session.address);
+  const { address, key } = running.session;
+  // Whoever asks again and again does not fill the chats of the approvers.
+  const before = (await parts.store.questionsAt(key)).filter(({ routed = [] }) => routed.length > 0).length;
+  const routes = before < limits.routedMax ? await approverRoutes(parts, address) : [];
   const { question: id, choices } = asked;
   const text = `${whoAsks(input)} asks for something that needs an approver.\n\n${asked.text}`;
   const at = parts.world.now();

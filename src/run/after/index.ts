@@ -5,6 +5,7 @@
 import { flushCompileCache } from "node:module";
 import { sentenceOf } from "../../core/fault.ts";
 import type { Boot } from "../../core/recovery.ts";
+import { sandboxNotice } from "./sandbox.ts";
 import { homesNow } from "../../engine/access/home.ts";
 import { tellHomes } from "./back.ts";
 import { sweepDrafts } from "./drafts.ts";
@@ -44,6 +45,7 @@ export async function afterwards(parts: Ready): Promise<void> {
   if (!safeMode)
     void attempt("the agent could not be loaded yet", async () => {
       await parts.agent.warm();
+      await warnOfSandbox(parts);
       // Compiled code is kept, so that the next start has it sooner.
       flushCompileCache();
     });
@@ -57,6 +59,15 @@ export async function afterwards(parts: Ready): Promise<void> {
   await attempt("drafts of earlier lives stay where they are", () => sweepDrafts(paths));
   await attempt("how the last life died could not be found out", () => investigate(parts));
   if (supervisor !== null) await attempt("the service could not be looked at", () => warnOfService(parts));
+}
+
+/** Whoever looks after the gateway learns once that its tools have no wall around them. */
+async function warnOfSandbox({ agent, store, settings, gate, world }: Ready): Promise<void> {
+  const notice = sandboxNotice((await agent.lookAtSandbox?.()) ?? null);
+  if (notice === null) return;
+  world.log("warn", notice.text);
+  const homes = await homesNow(store, settings.platforms, gate.status().platforms);
+  for (const home of homes) await gate.post(home, notice.text, `${notice.key}:${home.platform}`);
 }
 
 /** What the supervisor's own files say about us, where that is not what it should be. */

@@ -13,7 +13,7 @@ import { openJobs } from "../../host/jobs/jobs.ts";
 import type { PeerHost } from "../../peers/launch.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Jobs } from "../../ports/jobs.ts";
-import type { Sandbox } from "../../ports/sandbox.ts";
+import type { Sandbox, SandboxState } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
 import { openSandbox } from "../../sandbox/index.ts";
@@ -25,7 +25,7 @@ import type { Mcp } from "../../tools/mcp/options.ts";
 import { background, terminalTools } from "../../tools/terminal/index.ts";
 import { callsIn } from "./calls.ts";
 import type { AgentGiven } from "./index.ts";
-import { perPerson } from "./per-person.ts";
+import { followedWrites, perPerson } from "./per-person.ts";
 import { acpProgram, mcpServers, modelSettings } from "./settings.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
@@ -33,9 +33,19 @@ export async function compose(config: Config, paths: Paths, given: AgentGiven): 
   const workspaces = openWorkspaces(config, paths, given.blobs);
   const owners = await workspaces.workspaceFor({ party: "owner", person: ownerPerson });
   const host = peerHost(config, paths, workspaces, given);
-  return config.agent.backend === "acp"
+  const agent = await (config.agent.backend === "acp"
     ? composeAcp(config, host, given)
-    : composeModel(config, paths, workspaces, owners, host, given);
+    : composeModel(config, paths, workspaces, owners, host, given));
+  return walled(agent, host.sandbox);
+}
+
+/** No turn waits for the trial of the sandbox but one that uses a tool. */
+function walled(agent: Agent, sandbox: Sandbox): Agent {
+  let known: SandboxState | null = null;
+  return Object.defineProperties(agent, {
+    sandbox: { get: () => known },
+    lookAtSandbox: { value: async () => (known = await sandbox.state()) },
+  });
 }
 
 async function composeAcp(config: Config, host: PeerHost, given: AgentGiven): Promise<Agent> {
@@ -68,14 +78,23 @@ async function composeModel(
   const { model } = await import("../../agents/model/index.ts");
   const jobs = jobsIn(paths, given);
   const { sandbox } = host;
-  const files = fileWorkers(paths, workspaces, sandbox, given);
+  const files = fileWorkers(config, paths, workspaces, sandbox, given);
   const make = (workspace: Workspace) => ownTools(config, paths, workspace, jobs, files, sandbox, given);
   const own = perPerson(make, workspaces, owners, config.agent.tools.terminal.network);
   const mcp = await openServers(config, host, given);
+  const wrapped = new WeakMap<Tool, Tool>();
+  const followed = (tool: Tool): Tool => {
+    const known = wrapped.get(tool) ?? followedWrites(tool, workspaces);
+    wrapped.set(tool, known);
+    return known;
+  };
   const options: ModelOptions = {
     ...modelSettings(config.agent),
-    tools: (requester) => (mcp === null ? own : [...own, ...mcp.tools(requester)]),
-    toolNamed: (name) => mcp?.toolNamed(name) ?? null,
+    tools: (requester) => (mcp === null ? own : [...own, ...mcp.tools(requester).map(followed)]),
+    toolNamed(name) {
+      const found = mcp?.toolNamed(name) ?? null;
+      return found === null ? null : followed(found);
+    },
     ...(mcp === null ? {} : { ready: () => mcp.ready() }),
     blobs: given.blobs,
     hide: given.hide,
@@ -90,6 +109,7 @@ async function composeModel(
   return {
     ...agent,
     ...background(jobs),
+    ...(mcp === null ? {} : { servers: mcp }),
     get tools() {
       return agent.tools;
     },
@@ -145,11 +165,18 @@ function sandboxOf({ agent }: Config, { home }: Paths, { env }: AgentGiven): San
   return openSandbox({ choice, isUnsafeAccepted, home, userHome: userHome(), environment: env });
 }
 
-function fileWorkers(paths: Paths, workspaces: Workspaces, sandbox: Sandbox, given: AgentGiven): FileWorkers {
+function fileWorkers(
+  config: Config,
+  paths: Paths,
+  workspaces: Workspaces,
+  sandbox: Sandbox,
+  given: AgentGiven,
+): FileWorkers {
   return openFileWorkers({
     sandbox,
     workspaceFor: (requester) => workspaces.workspaceFor(requester),
     closed: closedTo(paths),
+    allowRoot: config.agent.tools.allowRoot,
     spawn: spawnIn(given),
     environment: toolEnvironment(given.env),
   });

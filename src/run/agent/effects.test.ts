@@ -25,6 +25,7 @@ test("every built-in tool is known with its effect and its time limit, and no ot
     sandbox,
     workspaceFor: never,
     closed: [],
+    allowRoot: false,
     spawn,
     environment: {},
   });

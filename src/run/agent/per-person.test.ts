@@ -19,7 +19,7 @@ import { aToolContext } from "../../testing/samples.ts";
 import { openSandbox } from "../../sandbox/index.ts";
 import { openFileWorkers } from "../../tools/files/workers.ts";
 import { builtinTools } from "../../tools/index.ts";
-import { perPerson } from "./per-person.ts";
+import { followedWrites, perPerson } from "./per-person.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
 const skip = await withoutSandbox();
@@ -46,6 +46,7 @@ async function aHome(t: TestContext, tools = "{}") {
     sandbox,
     workspaceFor: (requester) => workspaces.workspaceFor(requester),
     closed: [home],
+    allowRoot: true,
     spawn: (program, words, options) => spawn(program, words, { ...options, detached: true }),
     environment,
   });
@@ -157,5 +158,24 @@ describe("text from outside is followed through files", () => {
     assert.equal(isOutside(await call(owner, "read_file", { path: "a" })), false);
     const grant = { ...noGrant, hosts: ["example.org"] };
     assert.equal(isOutside(await call(owner, "read_file", { path: "a" }, { grant })), true);
+    assert.equal((await workspaces.workspaceFor(owner)).isMarked, false);
+    await call(owner, "write_file", { path: "a", content: "c" }, { grant });
+    assert.equal((await workspaces.workspaceFor(owner)).isMarked, true, "what a host sent may lie in a file now");
+  });
+
+  test("a program that works in the workspace leaves its mark there in a marked conversation", async (t) => {
+    const { workspaces } = await aHome(t);
+    const tool: Tool = {
+      name: "files__put",
+      description: "",
+      effect: "once",
+      input: {},
+      run: async () => ({ type: "ok", output: "" }),
+    };
+    const wrapped = followedWrites(tool, workspaces);
+    await wrapped.run({}, aToolContext("k1", { requester: guest }));
+    assert.equal((await workspaces.workspaceFor(guest)).isMarked, false);
+    await wrapped.run({}, aToolContext("k2", { requester: guest, outside: true }));
+    assert.equal((await workspaces.workspaceFor(guest)).isMarked, true);
   });
 });

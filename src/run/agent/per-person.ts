@@ -26,6 +26,18 @@ function readsOutside(input: unknown, { grant }: ToolContext, { files }: Workspa
   return isOnline || (JSON.stringify(input) ?? "").includes(files);
 }
 
+/** A tool of a program that works in the workspace: in a marked conversation it may write there what came from outside. */
+export function followedWrites(tool: Tool, { workspaceFor, mark }: Workspaces): Tool {
+  return {
+    ...tool,
+    async run(input, context) {
+      const workspace = await workspaceFor(context.requester);
+      if (context.outside && !workspace.isMarked) await mark(workspace);
+      return tool.run(input, context);
+    },
+  };
+}
+
 /**
  * `shown` is the workspace whose tools lend name, description and effect. `network`: commands reach the network without a
  * grant.
@@ -59,11 +71,13 @@ export function perPerson(
     work: () => R | Promise<R>,
   ): Promise<R> {
     const use = fileUses[tool?.name ?? ""] ?? null;
+    if (use === null) return work();
+    const isOutside = readsOutside(input, context, workspace, network);
     // Before it runs: a mark too many is harmless, a file without its mark is not.
-    if (use === "writes" && context.outside && !workspace.isMarked) await mark(workspace);
+    const marks = use === "writes" && (context.outside || isOutside) && !workspace.isMarked;
+    if (marks) await mark(workspace);
     const result = await work();
-    const isOutside = use !== null && (workspace.isMarked || readsOutside(input, context, workspace, network));
-    return isOutside && result !== null ? { ...result, outside: true } : result;
+    return (isOutside || workspace.isMarked) && result !== null ? { ...result, outside: true } : result;
   }
 
   return make(shown).map((face) => {

@@ -214,6 +214,7 @@ async function killedAfter(room: TestRoom, trial: Trial, step: string): Promise<
       sandbox: openSandbox({ choice: "off", isUnsafeAccepted: true, home, userHome: null, environment: {} }),
       workspaceFor: async ({ person }) => ({ person, folder: workspace, files }),
       closed: [home],
+      allowRoot: true,
       environment: { PATH: process.env.PATH },
       ...misbehaving({ killAfterStep: ${JSON.stringify(step)} }),
     });

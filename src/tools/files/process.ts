@@ -59,7 +59,9 @@ type PendingCall = {
   isDropped: boolean;
 };
 
-const tailChars = 300;
+/** What is kept of its stderr, and what is shown of that. */
+const tailChars = 4_000;
+const saidChars = 300;
 
 export function openFileWorker({ child, scope, delay, replyMs, idle }: FileWorkerOptions): FileWorker {
   const calls = new Map<number, PendingCall>();
@@ -119,7 +121,7 @@ export function openFileWorker({ child, scope, delay, replyMs, idle }: FileWorke
     if (!isSound) finish("it sent something that is no reply");
   });
   child.stderr?.on("data", (chunk: Buffer) => {
-    tail = `${tail}${chunk.subarray(-4 * tailChars).toString("utf8")}`.slice(-tailChars);
+    tail = `${tail}${chunk.subarray(0, tailChars).toString("utf8")}`.slice(0, tailChars);
   });
   // A broken pipe is followed by the end of the process, which says more.
   child.stdin?.on("error", () => child.stdin?.destroy());
@@ -169,8 +171,9 @@ function fits({ type }: FileReply, body: Buffer): boolean {
 
 function endSentence(code: number | null, signal: NodeJS.Signals | null, tail: string): string {
   const how = code === null ? `killed by ${signal}` : `exit code ${code}`;
-  const said = tail.trim().replaceAll(/\s+/g, " ");
-  return said === "" ? how : `${how} (${said})`;
+  const lines = tail.split("\n").map((line) => line.trim());
+  const said = lines.find((line) => /\bError\b|^(?:bwrap|sandbox):/.test(line)) ?? lines.findLast(Boolean);
+  return said === undefined ? how : `${how} (${said.slice(0, saidChars)})`;
 }
 
 /** It leads a group of its own; whatever it has started ends with it. */

@@ -9,7 +9,7 @@ import type { VetContext } from "../../ports/tool.ts";
 import type { Policy } from "../policy/index.ts";
 import { digest } from "../digest.ts";
 import { isBelow } from "./worker/paths.ts";
-import { type FileWorkers, refuseWithoutWall } from "./workers.ts";
+import type { FileWorkers } from "./workers.ts";
 
 export type FileToolOptions = {
   readonly workers: FileWorkers;
@@ -137,8 +137,7 @@ export function reasonToAsk({ position, access, policy, state, canCheckOpened }:
 export async function vetFile(options: FileToolOptions, call: FileToolCall, context: VetContext): Promise<Verdict> {
   const { workers, userHome, closed, approvals: policy } = options;
   const { requester } = context;
-  const state = await workers.state();
-  refuseWithoutWall(state, requester);
+  const state = await workers.checkWall(requester);
   const isWalled = state.type === "on";
   const { folder: workspace, files } = await workers.foldersOf(requester);
   const path = typedPath(call.path, workspace, userHome, isWalled);

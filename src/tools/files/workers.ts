@@ -23,6 +23,8 @@ export type FileWorkersOptions = {
   readonly closed: readonly string[];
   /** Starts a program in a group of its own. */
   readonly spawn: (program: string, words: readonly string[], options: SpawnOptions) => ChildProcess;
+  /** Whether a worker without a sandbox may run as root. */
+  readonly allowRoot: boolean;
   /** For a worker without a sandbox. */
   readonly environment: Readonly<Record<string, string>>;
   readonly delay?: Delay;
@@ -48,6 +50,8 @@ export interface FileWorkers {
   /** The SHA-256 of a file as the person's commands see it; null when they see no such file. */
   digestFile(requester: Requester, path: string): Promise<string | null>;
   foldersOf(requester: Requester): Promise<PersonWorkspace>;
+  /** Rejects with a Fault where this person may not use files here. */
+  checkWall(requester: Requester): Promise<SandboxState>;
   state(): Promise<SandboxState>;
   readonly count: number;
   close(): void;
@@ -149,9 +153,16 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
     return { slot, ready: start(slot, caller) };
   }
 
+  async function checkWall(requester: Requester): Promise<SandboxState> {
+    const state = await options.sandbox.state();
+    const isRoot = process.geteuid?.() === 0;
+    refuseWithoutWall(state, requester, { isRoot, allowRoot: options.allowRoot });
+    return state;
+  }
+
   async function use<T>(caller: FileCaller, work: (worker: FileWorker) => Promise<T>): Promise<T> {
     if (isClosed) throw stopping();
-    refuseWithoutWall(await options.sandbox.state(), caller.requester);
+    await checkWall(caller.requester);
     const { slot, ready } = await (caller.grant.paths.length === 0 ? warmOne(caller.requester) : oneShot(caller));
     try {
       return await work(await ready);
@@ -176,6 +187,7 @@ export function openFileWorkers(options: FileWorkersOptions): FileWorkers {
     use,
     ask,
     foldersOf: options.workspaceFor,
+    checkWall,
     state: () => options.sandbox.state(),
     get count() {
       return slots.size;
@@ -216,14 +228,21 @@ function realDelay(ms: number, work: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Without a wall only those may come who could do the same at the machine itself. */
-export function refuseWithoutWall(state: SandboxState, { party }: Requester): void {
-  if (state.type === "missing") {
-    throw new Fault("not-possible", `File tools are off, because the sandbox does not work: ${state.why}`);
-  }
-  if (state.type === "off" && party === "person") {
-    const why = "There is no sandbox on this machine, so only its owner and admins may use file tools.";
+export type RootUse = { readonly isRoot: boolean; readonly allowRoot: boolean };
+
+/** Without a wall only those may come who could do the same at the machine itself, and not with all its rights. */
+export function refuseWithoutWall(state: SandboxState, { party }: Requester, { isRoot, allowRoot }: RootUse): void {
+  const refuse = (why: string) => {
     throw new Fault("not-possible", why);
+  };
+  if (state.type === "missing") refuse(`File tools are off, because the sandbox does not work: ${state.why}`);
+  if (state.type !== "off") return;
+  if (party === "person") {
+    refuse("There is no sandbox on this machine, so only its owner and admins may use file tools.");
+  }
+  if (isRoot && !allowRoot) {
+    const advice = "Install bubblewrap, run the gateway as another user, or set agent.tools.allowRoot: true.";
+    refuse(`File tools are off, because the gateway runs as root without a sandbox. ${advice}`);
   }
 }
 

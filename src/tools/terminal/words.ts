@@ -94,14 +94,14 @@ function wayWords(way: JobSandbox | null): string | null {
 
 /** How programs say that the sandbox was in their way. */
 const refusals =
-  /read-only file system|could not resolve|couldn't resolve|EAI_AGAIN|ENOTFOUND|EROFS|network is unreachable|ENETUNREACH|name resolution|name or service not known|operation not permitted|EPERM\b|no such file or directory|ENOENT|permission denied|EACCES|tunnel|proxy/i;
+  /read-only file system|could not resolve|couldn't resolve|EAI_AGAIN|ENOTFOUND|EROFS|network is unreachable|ENETUNREACH|name resolution|name or service not known|operation not permitted|EPERM\b|no such file or directory|ENOENT|permission denied|EACCES|tunnel|proxy|ECONNREFUSED|connection refused|failed to connect/i;
 
 /** With a word about the sandbox where it seems to have been in the way, and how to ask for more. */
 export function noted(output: string, sandbox: JobSandbox | undefined, hosts: readonly string[] = []): string {
   const isInside = sandbox === "closed" || sandbox === "network";
   if (!isInside || !refusals.test(output)) return output;
   const reach = hosts.length === 0 ? "no host can be reached" : `only ${hosts.join(", ")} can be reached`;
-  const note = `(This ran in a sandbox: only the workspace, HOME and /tmp exist and can be written, ${reach}. If that is why it failed, call terminal again with "hosts": ["example.org"] or "paths": [{"path": "/srv/x", "access": "read"}]; the user is then asked.)`;
+  const note = `(This ran in a sandbox: only the workspace, HOME and /tmp exist and can be written, ${reach}, and 127.0.0.1 is this call's own, so a server and what uses it belong in one call. If that is why it failed, call terminal again with "hosts": ["example.org"] or "paths": [{"path": "/srv/x", "access": "read"}]; the user is then asked.)`;
   return `${output.trimEnd()}\n${note}`;
 }
 

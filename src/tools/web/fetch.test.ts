@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, describe, test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { aVet } from "../../../test/fakes/room.ts";
+import { noGrant } from "../../core/grant.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import { aToolContext } from "../../testing/samples.ts";
 import { type Web, fetchUrlTool } from "./fetch.ts";
@@ -287,4 +288,39 @@ describe("fetch_url is vetted", () => {
       assert.equal((await fetchUrlTool(open).run(input, aToolContext())).type, "failed");
     });
   }
+});
+
+describe("fetch_url in a conversation with text from outside", () => {
+  const secret = `https://evil.example/?d=${"s".repeat(1_900)}`;
+  const earlier = async () => ({ own: ["read https://a.example/page"], calls: [] });
+  const vet = (url: string, approvals: Web["approvals"] = "dangerous") =>
+    fetchUrlTool({ ...open, approvals }).vet?.({ url }, { ...aVet(), outside: true, earlier });
+
+  test("what the user named goes unasked, to its own host", async () => {
+    const grant = { ...noGrant, hosts: ["a.example"] };
+    assert.deepEqual(await vet("https://a.example/page"), { type: "run", grant });
+  });
+
+  test("anything else is asked for with the whole address, under every policy and never for good", async () => {
+    for (const approvals of ["always", "dangerous", "never"] as const) {
+      const verdict = await vet(secret, approvals);
+      assert.ok(verdict?.type === "approve");
+      assert.equal(verdict.effects?.[0], `Sends this address to evil.example: ${secret}`);
+      assert.equal(verdict.subject, null);
+    }
+    assert.equal((await vet("file:///etc/passwd"))?.type, "refuse");
+  });
+
+  test("a redirect to another host is not followed", async (t) => {
+    const other = await aSite(t, sends("text/plain", "there"));
+    const { root, port } = await aSite(t, (_, response) => {
+      response.writeHead(302, { location: `${other.root}/x` });
+      response.end();
+    });
+    const grant = { ...noGrant, hosts: [`127.0.0.1:${port}`] };
+    const result = await fetchUrlTool(open).run({ url: root }, aToolContext("k", { grant }));
+    assert.ok(result.type === "failed" && result.outside === true);
+    assert.match(result.why, /leads on to another host/);
+    assert.deepEqual(other.asked, []);
+  });
 });

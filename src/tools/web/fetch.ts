@@ -1,20 +1,21 @@
 // fetch_url: a page, a document of data or a text from the web, as text. Everything about it is somebody else's: it is marked
-// as written outside, its redirects are judged like the address itself, and size, time and hops have limits.
+// as written outside, its redirects are judged like the address itself, and size, time and hops have limits. An address can
+// carry data away, so in a marked conversation only what the user named is fetched without a question.
 
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import type { Tool } from "../../ports/tool.ts";
-import { type Policy, verdictOf } from "../policy/index.ts";
+import type { Policy } from "../policy/index.ts";
 import { define, failed } from "../define.ts";
 import { sizeText } from "../size.ts";
-import { digest } from "../digest.ts";
 import { words } from "../input.ts";
 import { bodyOf, textOf } from "./body.ts";
 import { isPublic } from "../../core/addresses.ts";
 import { type Connecting, reasonOf, request } from "./connect.ts";
-import { judgeFetch } from "./judge.ts";
+import { judgeFetch, vetFetch } from "./judge.ts";
+import { isSameSite } from "./named.ts";
 import { readPage } from "./page.ts";
 
 export type Web = {
@@ -44,21 +45,11 @@ export function fetchUrlTool(web: Web): Tool {
     timeoutMs: limits.ms + 10_000,
     face: { properties: { url: { type: "string" } }, required: ["url"] },
     schema: v.strictObject({ url: words(8_000) }),
-    async vet({ url }, { outside }) {
-      return verdictOf({
-        policy: web.approvals,
-        judgment: judgeFetch(url.trim()),
-        effect: "pure",
-        outside,
-        what: `fetch_url ${url.trim()}`,
-        subject: URL.canParse(url) ? `fetching anything from ${new URL(url).host}` : null,
-        bound: digest(["fetch_url", url]),
-      });
-    },
-    async run({ url }, { signal }) {
+    vet: ({ url }, context) => vetFetch(url.trim(), context, web.approvals),
+    async run({ url }, { signal, grant }) {
       const late = AbortSignal.timeout(limits.ms);
       try {
-        return await fetched({ ...network, signal: AbortSignal.any([signal, late]) }, limits, url.trim());
+        return await fetched({ ...network, signal: AbortSignal.any([signal, late]) }, limits, url.trim(), grant.hosts);
       } catch (error) {
         signal.throwIfAborted();
         if (late.aborted) return failed(`${url} took longer than ${limits.ms / 1000} seconds.`);
@@ -69,7 +60,13 @@ export function fetchUrlTool(web: Web): Tool {
   });
 }
 
-async function fetched(connecting: Connecting, limits: WebLimits, typed: string): Promise<ToolResult> {
+/** `hosts`: the only ones that redirects may lead to; any where there are none. */
+async function fetched(
+  connecting: Connecting,
+  limits: WebLimits,
+  typed: string,
+  hosts: readonly string[],
+): Promise<ToolResult> {
   let url = addressOf(typed, null);
   for (let hop = 0; hop <= limits.hops; hop++) {
     const answer = await request(url, connecting);
@@ -77,9 +74,16 @@ async function fetched(connecting: Connecting, limits: WebLimits, typed: string)
     const status = answer.statusCode ?? 0;
     if (![301, 302, 303, 307, 308].includes(status) || to === undefined) return readAnswer(answer, url, limits);
     answer.destroy();
-    url = addressOf(to, url);
+    const next = addressOf(to, url);
+    if (hosts.length > 0 && !hosts.some((host) => isSameSite(host, next.host))) return leadsAway(url, next);
+    url = next;
   }
   return failed(`${typed} leads on more than ${limits.hops} times; the last was to ${url.host}.`);
+}
+
+function leadsAway(from: URL, to: URL): ToolResult {
+  const why = `${from.href} leads on to another host, which was not followed because this conversation holds text from outside. Call fetch_url with that address itself; the user is then asked: ${to.href}`;
+  return { type: "failed", why, outside: true };
 }
 
 function addressOf(typed: string, from: URL | null): URL {

@@ -1,6 +1,11 @@
-// The judgment of an address that is to be fetched. Pure.
+// The judgment of an address that is to be fetched.
 
-import { type Judgment, dangerous, forbidden, plain } from "../policy/index.ts";
+import type { Verdict } from "../../core/approval.ts";
+import { type Grant, noGrant } from "../../core/grant.ts";
+import type { VetContext } from "../../ports/tool.ts";
+import { digest } from "../digest.ts";
+import { type Judgment, type Policy, dangerous, forbidden, plain, verdictOf, wider } from "../policy/index.ts";
+import { isNamed } from "./named.ts";
 
 /** Ports where something else than pages answers. */
 const oddPorts = new Set([22, 23, 25, 110, 143, 465, 587, 993, 995, 2375, 3306, 5432, 6379, 9200, 11211, 27017]);
@@ -17,4 +22,31 @@ export function judgeFetch(address: string): Judgment {
   if (oddPorts.has(Number(url.port))) return dangerous(`it speaks to port ${url.port}, which is not for pages`);
   if (address.length > addressMax) return dangerous("its address is long enough to carry data away");
   return plain;
+}
+
+export async function vetFetch(address: string, context: VetContext, policy: Policy): Promise<Verdict> {
+  const { outside, earlier } = context;
+  const judged = judgeFetch(address);
+  const isNew =
+    outside && judged.level !== "forbidden" && !(earlier !== undefined && isNamed(address, await earlier()));
+  const verdict = verdictOf({
+    policy,
+    judgment: isNew ? wider("you did not name this address") : judged,
+    effect: "pure",
+    outside,
+    what: `fetch_url ${address}`,
+    // A rule for a host would let anything be sent to it.
+    subject: URL.canParse(address) && !outside ? `fetching anything from ${new URL(address).host}` : null,
+    bound: digest(["fetch_url", address]),
+  });
+  if (verdict.type === "refuse" || !outside) return verdict;
+  // The call may go to this host alone, whatever redirects say.
+  const { host } = new URL(address);
+  const grant: Grant = { ...noGrant, hosts: [host] };
+  if (verdict.type !== "approve") return { type: "run", grant };
+  const effects = [
+    `Sends this address to ${host}: ${address}`,
+    "This conversation holds text from outside, which may have led to this. Make sure that nothing private is in the address.",
+  ];
+  return { ...verdict, effects, grant };
 }

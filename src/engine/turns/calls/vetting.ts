@@ -12,6 +12,7 @@ import type { Tool } from "../../../ports/tool.ts";
 import { childOf, over } from "../../abort.ts";
 import { type Parts, toolNamed } from "../../parts.ts";
 import type { Running } from "../run.ts";
+import { earlierTalk } from "./said.ts";
 
 /** The judgement itself, whatever was allowed for good. */
 export async function vet(
@@ -53,11 +54,12 @@ export function allowedRun({ grant }: Verdict & { readonly type: "run" | "approv
 
 async function judged(
   parts: Parts,
-  { session, turn }: Running,
+  running: Running,
   tool: Tool,
   call: ToolCall,
   journal: readonly Entry[],
 ): Promise<Verdict> {
+  const { session, turn } = running;
   // Earlier turns of the conversation are part of what its agent reads.
   const outside = isMarked(session, turn.input, journal);
   const context = {
@@ -66,6 +68,7 @@ async function judged(
     requester: requesterOf(turn.input, journal),
     outside,
     now: () => parts.world.now(),
+    earlier: () => earlierTalk(parts, running, call.tool, journal),
   };
   try {
     const verdict = await tool.vet?.(call.input, context);

@@ -4,7 +4,7 @@
 
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, chmod, chown, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { Fault } from "../../../core/fault.ts";
 import { sizeText } from "../../size.ts";
@@ -128,11 +128,12 @@ export async function* apply(
   const temporary = folder.at(draftName(draft));
   try {
     if (folder.real !== dirname(target.real)) throw changedMeanwhile(target.shown);
-    await writeDraft(temporary, bytes, found?.facts ?? null);
+    await using written = await writeDraft(temporary, bytes, found?.facts ?? null);
     yield "draft written";
     // Somebody else may have written meanwhile, and their content must not be lost.
     const now = await digestAt(scope, target.real, folder.at(name));
     if (now !== before && now !== after) throw changedMeanwhile(target.shown);
+    if (!(await isSameFile(written, temporary))) throw changedMeanwhile(target.shown);
     await rename(temporary, folder.at(name));
   } catch (error) {
     await rm(temporary, { force: true });
@@ -152,13 +153,25 @@ function draftName(draft: string): string {
   return `.everturn-${draft}-${randomBytes(4).toString("hex")}.tmp`;
 }
 
-async function writeDraft(path: string, bytes: Buffer, facts: FileFacts | null): Promise<void> {
-  await using handle = await open(path, "wx", newMode);
-  await handle.writeFile(bytes);
-  // Only the superuser can give a file away, and only then would it change hands by being replaced.
-  if (facts !== null && process.geteuid?.() === 0) await chown(path, facts.uid, facts.gid);
-  if (facts !== null) await chmod(path, facts.mode & 0o7777);
-  await handle.sync();
+/** On the disk when it resolves; the caller closes it. */
+async function writeDraft(path: string, bytes: Buffer, facts: FileFacts | null): Promise<FileHandle> {
+  const handle = await open(path, "wx", newMode);
+  try {
+    await handle.writeFile(bytes);
+    // Only the superuser can give a file away, and only then would it change hands by being replaced.
+    if (facts !== null && process.geteuid?.() === 0) await handle.chown(facts.uid, facts.gid);
+    if (facts !== null) await handle.chmod(facts.mode & 0o7777);
+    await handle.sync();
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function isSameFile(handle: FileHandle, path: string): Promise<boolean> {
+  const [one, other] = await Promise.all([handle.stat({ bigint: true }), lstat(path, { bigint: true })]);
+  return one.ino === other.ino && one.dev === other.dev;
 }
 
 /** The folder, made with all that lead to it. Each part is made inside the one before, so that no swapped link is followed. */
