@@ -87,7 +87,7 @@ const server = group({
 const tools = group({
   terminal: v.optional(
     group({
-      sandbox: v.optional(oneOf("auto", "bwrap", "off"), "auto"),
+      sandbox: v.optional(oneOf("auto", "bwrap", "docker", "podman", "seatbelt", "off"), "auto"),
       network: v.optional(flag, false),
       hosts: v.optional(hosts, []),
       outside: v.optional(flag, false),
