@@ -10,6 +10,7 @@ const config = () => import("./commands/config.ts");
 const approvals = () => import("./agent/approvals.ts");
 const pair = () => import("./people/pair.ts");
 const devices = () => import("./commands/devices.ts");
+const mcp = () => import("./agent/mcp.ts");
 const jobs = () => import("./agent/jobs.ts");
 const workspaces = () => import("./agent/workspaces.ts");
 
@@ -219,6 +220,20 @@ export const commands: readonly Command[] = [
     load: async () => (await devices()).revoke,
   },
   {
+    words: ["mcp", "list"],
+    takes: [],
+    summary: "MCP servers: how they are, and which of their tools changed since they were approved",
+    options: json,
+    load: async () => (await mcp()).list,
+  },
+  {
+    words: ["mcp", "approve"],
+    takes: ["server"],
+    summary: "accept the tools of a server as it lists them now",
+    options: json,
+    load: async () => (await mcp()).approve,
+  },
+  {
     words: ["jobs", "list"],
     takes: [],
     summary: "commands of the agent that run, also in the background, the newest first; with or without a gateway",
@@ -338,6 +353,7 @@ export const usual: Readonly<Record<string, string>> = {
   approvals: "list",
   pair: "list",
   devices: "list",
+  mcp: "list",
   jobs: "list",
   workspaces: "list",
   config: "show",

@@ -5,6 +5,7 @@ import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Fate } from "../core/asked/late.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
+import type { PeerStatus } from "../ports/peers.ts";
 import type { EntryLine, Counts, UsageLine } from "../ports/store.ts";
 import type { GatewayEvent, GatewayState, GatewayStatus, Probed } from "../ports/gateway.ts";
 import type { FileRef, Message, Question } from "../core/message.ts";
@@ -31,6 +32,8 @@ export type StatusReply = GatewayStatus & {
   readonly counts: Counts;
   /** How the stop goes that is under way: what still runs is interrupted at `until`, all is over at `deadline`. */
   readonly draining: Draining | null;
+  /** MCP servers; those that wait for their owner say why. */
+  readonly servers: readonly PeerStatus[];
   /** The last lives of this gateway, the newest first; one without a `stop` that is not this one died. */
   readonly boots: readonly Boot[];
 };
@@ -142,6 +145,11 @@ export type FateReply = { readonly id: string; readonly fate: Exclude<Fate, { ty
 /** `POST /api/questions/:id/answer`: as its user would by a press. Refused with why where it is too late. */
 export type AnswerRequest = { readonly choice: string };
 export type AnswerReply = { readonly status: "answered" | "already" };
+/** `GET /api/mcp` */
+export type ServersReply = { readonly servers: readonly PeerStatus[] };
+/** `POST /api/mcp/:name/approve`: the tools that were not approved before. */
+export type ApproveToolsReply = { readonly server: string; readonly approved: readonly string[] };
+
 /** `GET /api/rules`: what may be done without asking. */
 export type RulesReply = { readonly rules: readonly Rule[] };
 /** Somebody who waits to be let in. */

@@ -192,13 +192,14 @@ function mountedPlan({ gate }: RouterParts, mounted: Routes, method: string, pat
 }
 
 function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
-  const { gateway, store, archive, devices, world, version, drainSeconds, draining, closing, url } = parts;
+  const { gateway, store, archive, servers, devices, world, version, drainSeconds, draining, closing, url } = parts;
   const facts = () => ({ pid: process.pid, version, drainSeconds, memoryBytes: process.memoryUsage.rss() });
   const signable = parts.routes.flatMap((one) => one.routes.filter((route) => route.isSigned === true));
   return {
     gateway,
     store,
     archive,
+    servers,
     devices,
     signed,
     isSignable: (path) => matchRoute(signable, "GET", path).type === "found",

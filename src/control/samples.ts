@@ -14,6 +14,7 @@ import { newHealth } from "../core/links/health.ts";
 import { newSession } from "../core/session.ts";
 import { type Turn, newTurn } from "../core/turn.ts";
 import type { Gateway, GatewayEvent, GatewayState } from "../ports/gateway.ts";
+import type { ToolServers } from "../ports/peers.ts";
 import type { Archive, Store, UsageLine } from "../ports/store.ts";
 import type { DeviceStore } from "./devices.ts";
 import type { SignInReply } from "./protocol.ts";
@@ -248,6 +249,24 @@ export function folder(t: TestContext): string {
   return made;
 }
 
+const servers: ToolServers = {
+  list: () => [
+    {
+      name: "github",
+      kind: "program",
+      state: "ready",
+      tools: 2,
+      processes: 1,
+      why: null,
+      changed: [{ tool: "drop", text: "Before: a\nNow: b" }],
+    },
+  ],
+  async approve(name) {
+    if (name !== "github") throw new Fault("not-found", `There is no MCP server ${name}.`);
+    return ["drop"];
+  },
+};
+
 export async function started(
   t: TestContext,
   more: Partial<ControlParts> = {},
@@ -259,7 +278,7 @@ export async function started(
   const pageFolder = join(folder(t), "page");
   const place = { host: "127.0.0.1", port: 0, routes: [], token, version: "0.0.1", drainSeconds: 3, pageFolder };
   const stores = { store: { ...store, commit: kept.commit }, archive: { ...archive, ...kept } };
-  const control = await openControl({ gateway, world, ...stores, ...place, ...more });
+  const control = await openControl({ gateway, servers, world, ...stores, ...place, ...more });
   t.after(() => control.close());
   return { control, gateway, logged, kept };
 }

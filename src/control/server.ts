@@ -7,6 +7,7 @@ import type { AddressInfo, Server } from "node:net";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import type { Gateway } from "../ports/gateway.ts";
 import type { Routes } from "../ports/http.ts";
+import type { ToolServers } from "../ports/peers.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { World } from "../ports/world.ts";
 import { type Guard, guard } from "./auth.ts";
@@ -21,6 +22,7 @@ export type ControlParts = {
   readonly gateway: Gateway;
   readonly store: Pick<Store, "session" | "turn" | "item" | "commit">;
   readonly archive: Archive;
+  readonly servers: ToolServers;
   readonly world: Pick<World, "now" | "log">;
   readonly routes: readonly Routes[];
   readonly token: string;

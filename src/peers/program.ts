@@ -65,9 +65,10 @@ export function commandFor(
 
 /** Why a path cannot be granted: the gateway's own files are out of reach whatever the configuration says. */
 export function pathRefusal(path: string, { home, ownerWorkspace }: Omit<ProgramPlaces, "workspace">): string | null {
-  if (isBelow(path, ownerWorkspace)) return null;
-  if (!isBelow(home, path) && !isBelow(path, home)) return null;
-  return `${path} ${isBelow(path, home) ? "lies in" : "contains"} the gateway's home ${home}, which programs never see. Name a narrower folder elsewhere.`;
+  const isInWorkspace = isBelow(ownerWorkspace, home) && isBelow(path, ownerWorkspace);
+  const how = isBelow(home, path) ? "contains" : isBelow(path, home) && !isInWorkspace ? "lies in" : null;
+  if (how === null) return null;
+  return `${path} ${how} the gateway's home ${home}, which programs never see. Name a folder elsewhere.`;
 }
 
 /** The same, or somewhere below. */

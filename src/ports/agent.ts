@@ -5,6 +5,7 @@ import type { Instant, SessionId, TurnId } from "../core/ids.ts";
 import type { Asked, Compacted, Entry, Heard, Said } from "../core/journal.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
+import type { ToolServers } from "./peers.ts";
 import type { SandboxState } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
 
@@ -67,6 +68,8 @@ export interface Agent {
   /** Tools of which only the name is known until whoever has them answers. */
   toolNamed?(name: string): Tool | null;
   readonly models?: Models;
+  /** Servers of tools, for their owner to look at. */
+  readonly servers?: ToolServers;
   step(job: AgentJob, signal: AbortSignal): Promise<Step>;
   /** What goes on at a place beside turns, such as commands in the background: a short line for each. */
   activity?(address: Address): Promise<readonly string[]>;

@@ -24,6 +24,7 @@ export async function rehearse(config: Config, paths: Paths, code: Code, portNow
     gateway: gate,
     store,
     archive: store,
+    servers: agent.servers,
     world,
     routes: near.flatMap((one) => one.routes ?? []),
     // Nobody knows it, and nothing answers but health.

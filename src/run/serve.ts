@@ -232,7 +232,9 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   let url: string | null = null;
   const routes = opened.flatMap((one) => one.routes ?? []);
   const { drainSeconds } = config.gateway;
-  const shared = { gateway: gate, store, archive: store, world, routes, token, version, drainSeconds, pageFolder };
+  const { servers } = brain;
+  const own = { gateway: gate, store, archive: store, servers, world };
+  const shared = { ...own, routes, token, version, drainSeconds, pageFolder };
   open.defer(
     gate.watch((event) => {
       const { level, what, facts } = narrate(event);

@@ -19,8 +19,12 @@ export const withoutSandbox: Sandbox = {
 export type SpawnProgram = (program: string, words: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** `folder` is the owner's workspace. */
-export function peerHost(folder: string, spawn: SpawnProgram, sandbox: Sandbox = withoutSandbox): PeerHost {
-  const home = join(folder, ".gateway");
+export function peerHost(
+  folder: string,
+  spawn: SpawnProgram,
+  sandbox: Sandbox = withoutSandbox,
+  home = join(folder, ".gateway"),
+): PeerHost {
   mkdirSync(home, { recursive: true });
   return {
     sandbox,
@@ -29,7 +33,7 @@ export function peerHost(folder: string, spawn: SpawnProgram, sandbox: Sandbox =
     home,
     folder: join(home, "peers"),
     async workspaceFor({ person }) {
-      const own = person === ownerPerson ? folder : join(folder, ".people", workspaceName(person));
+      const own = person === ownerPerson ? folder : join(home, "workspaces", workspaceName(person));
       mkdirSync(own, { recursive: true });
       return { person, folder: realpathSync(own) };
     },

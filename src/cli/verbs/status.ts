@@ -90,6 +90,7 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
       ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
       ...(isDeep ? [] : platformLines(status, now)),
       ...sandboxLine(context, status),
+      ...serverLines(status),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -108,6 +109,14 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
   if (safeMode)
     return `${paint(output, "red", "in safe mode")}: ${reason ?? "it died too often before it was ready"}. \`everturn why\` tells more, \`everturn gateway resume\` tries again.`;
   return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
+}
+
+/** Those with something to say. A gateway of an earlier version names none. */
+function serverLines({ servers = [] }: Partial<StatusReply>): readonly (readonly [string, string])[] {
+  const noted = servers.flatMap(({ name, state, why }) =>
+    why === null ? [] : [`${oneLine(name)} ${state}: ${oneLine(why)}`],
+  );
+  return noted.length === 0 ? [] : [["mcp", noted.join("\n")]];
 }
 
 /** Only where something is wrong with it. */

@@ -78,6 +78,18 @@ test("rules are listed and revoked", async (t) => {
   ]);
 });
 
+test("MCP servers are listed with what changed, and approved by name", async (t) => {
+  const { get, post } = await opened(t);
+  const { servers } = (await get("/mcp")).body as { servers: readonly { name: string; changed: unknown }[] };
+  assert.deepEqual(
+    servers.map(({ name, changed }) => [name, changed]),
+    [["github", [{ tool: "drop", text: "Before: a\nNow: b" }]]],
+  );
+  assert.deepEqual((await get("/status")).body, { ...((await get("/status")).body as object), servers });
+  assert.deepEqual((await post("/mcp/github/approve", {})).body, { server: "github", approved: ["drop"] });
+  assert.equal((await post("/mcp/other/approve", {})).status, 404);
+});
+
 test("usage by day and model, all of it or of some days, with its sum", async (t) => {
   const { get } = await opened(t);
   const days = async (query: string) => {

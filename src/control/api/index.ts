@@ -8,9 +8,17 @@ import { deviceRoutes } from "./devices.ts";
 import { orders } from "./orders.ts";
 import { pairingRoutes } from "./pairing.ts";
 import { reads } from "./reads.ts";
+import { serverRoutes } from "./servers.ts";
 import type { ApiCall, ApiParts, ApiRoute } from "./route.ts";
 
-export const apiRoutes: readonly ApiRoute[] = [...reads, ...orders, ...agentRoutes, ...pairingRoutes, ...deviceRoutes];
+export const apiRoutes: readonly ApiRoute[] = [
+  ...reads,
+  ...orders,
+  ...agentRoutes,
+  ...pairingRoutes,
+  ...deviceRoutes,
+  ...serverRoutes,
+];
 
 export async function runRoute(route: ApiRoute, call: ApiCall, parts: ApiParts): Promise<Response> {
   try {

@@ -48,10 +48,11 @@ export const reads: readonly ApiRoute[] = [
   {
     ...read,
     path: "/api/status",
-    handle: async (_, { gateway, archive, facts, now, draining }) =>
+    handle: async (_, { gateway, archive, servers, facts, now, draining }) =>
       json({
         ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
         draining: draining(),
+        servers: servers.list(),
         boots: await archive.lastBoots(bootsShown),
       } satisfies StatusReply),
   },

@@ -2,6 +2,7 @@
 
 import type { Gateway } from "../../ports/gateway.ts";
 import type { HttpRoute } from "../../ports/http.ts";
+import type { ToolServers } from "../../ports/peers.ts";
 import type { Archive, Store } from "../../ports/store.ts";
 import type { Devices } from "../devices.ts";
 import type { Params } from "../match.ts";
@@ -31,6 +32,7 @@ export type ApiParts = {
   readonly gateway: Gateway;
   readonly store: Pick<Store, "session" | "turn" | "item">;
   readonly archive: Archive;
+  readonly servers: ToolServers;
   readonly devices: Devices;
   readonly signed: SignedAddresses;
   /** Whether a browser may open a path by a signed address. */

@@ -109,6 +109,7 @@ async function composeModel(
   return {
     ...agent,
     ...background(jobs),
+    ...(mcp === null ? {} : { servers: mcp }),
     get tools() {
       return agent.tools;
     },

@@ -1,9 +1,10 @@
 // An agent whose code is loaded when it is wanted: right after the gateway is ready, or by the first turn if that comes
 // sooner. Until then it knows its tools by name, so that a turn cut short inside of a call finds its tool again.
 
-import { sentenceOf } from "../../core/fault.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import type { Agent, Models } from "../../ports/agent.ts";
+import type { ToolServers } from "../../ports/peers.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { type Known, knownTool } from "./effects.ts";
 
@@ -16,6 +17,7 @@ export type ShellOptions = {
 };
 
 export type Shell = Agent & {
+  readonly servers: ToolServers;
   /** Loads it, if nobody has yet. */
   warm(): Promise<void>;
 };
@@ -75,6 +77,14 @@ export function shell({ load, models, known = knownTool }: ShellOptions): Shell 
       if (loaded !== null) return named(name);
       const facts = known(name);
       return facts === null ? null : later(name, facts);
+    },
+    servers: {
+      list: () => loaded?.servers?.list() ?? [],
+      async approve(name) {
+        const { servers } = await get();
+        if (servers === undefined) throw new Fault("not-found", "This agent has no MCP servers.");
+        return servers.approve(name);
+      },
     },
     ...(models === undefined ? {} : { models: modelsOf(() => loaded?.models ?? models) }),
     async step(job, signal) {

@@ -78,7 +78,7 @@ function aspects({ description, input, readOnly, destructive }: ToolDefinition):
 export function readApproved(stored: string | null): ApprovedTools | null {
   if (stored === null) return null;
   try {
-    const { server, tools } = JSON.parse(stored) as Partial<ApprovedTools>;
+    const { server, tools } = (JSON.parse(stored) ?? {}) as Partial<ApprovedTools>;
     return typeof server === "string" && typeof tools === "object" && tools !== null ? { server, tools } : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

@@ -87,6 +87,8 @@ export function lazyTool(server: ServerProcesses, name: string, find: () => Tool
       return judged({ server, name, ...unknown, effect: "once", parts }, input, context);
     },
     async run(input, context) {
+      const refused = await refusal(server, context.requester, parts);
+      if (refused !== null) return { type: "failed", why: refused };
       const found = await looked(context.signal);
       return "run" in found ? found.run(input, context) : found;
     },
@@ -139,7 +141,7 @@ function askAboutChange(server: ServerProcesses, name: string, seen: Listed, inp
 
 /** The reason may be a server's last words. */
 function unreachable({ name }: ServerProcesses, error: unknown): ToolResult {
-  const why = `the MCP server ${name} cannot be reached: ${sentenceOf(error)}. Nothing was done. Its settings are under agent.mcp.${name}`;
+  const why = `the MCP server ${name} cannot be reached: ${sentenceOf(error).replace(/\.$/, "")}. Nothing was done. Its settings are under agent.mcp.${name}`;
   return { type: "failed", why, outside: true };
 }
 
