@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { measureReplace, measureRestart } from "./handover.ts";
+import { measureReads } from "./files.ts";
 import { measureHistory } from "./history.ts";
 import { measureLatency } from "./latency.ts";
 import { measureMemory, measureRecovery, measureStart, measureStop } from "./life.ts";
@@ -238,7 +239,18 @@ async function platforms(): Promise<void> {
   });
 }
 
-const groups = { turns, start, life, history, model, platforms, readable };
+async function files(): Promise<void> {
+  const found = await measureReads();
+  add({
+    what: `read_file by a warm worker (${found.sandbox}), p50`,
+    figure: `${ms(found.moreMs)} more than ${ms(found.directMs)} (first call: ${ms(found.coldMs)})`,
+    bar: "≤ 3 ms more",
+    holds: found.moreMs <= 3,
+    raw: found,
+  });
+}
+
+const groups = { turns, start, life, history, model, platforms, readable, files };
 const unknown = values.only?.filter((name) => !Object.hasOwn(groups, name)) ?? [];
 if (unknown.length > 0) {
   console.error(`There is no group ${unknown.join(", ")}; there are ${Object.keys(groups).join(", ")}.`);

@@ -86,14 +86,16 @@ export type RedStage = {
   sent(): string;
   start(): Promise<Target>;
   /** A file of the user that runs the gateway. */
-  plant(path: string, content: string, mode?: number): void;
+  plant(path: string, content: string | Uint8Array, mode?: number): void;
 };
 
 export type Target = Gateway & {
   readonly client: Client;
   /** A message of the owner whose turn makes these calls; every question gets this answer. */
   attack(calls: readonly (Call | readonly Call[])[], choice?: string): Promise<Outcome>;
-  /** The same, without waiting for the end. */
+  /** A message of the owner in these words. */
+  say(text: string, choice?: string): Promise<Outcome>;
+  /** As `attack`, without waiting for the end. */
   begin(calls: readonly (Call | readonly Call[])[]): Promise<{ readonly chat: string; readonly id: string }>;
 };
 
@@ -147,22 +149,31 @@ export async function openRedStage(t: TestContext, settings: RedSettings = {}): 
     const through = as === null ? [] : ["setpriv", `--reuid=${as.uid}`, `--regid=${as.gid}`, "--clear-groups"];
     const gateway = await runGateway(t, home, { env, through });
     const own = client(gateway);
-    const begin: Target["begin"] = async (calls) => {
-      const id = randomBytes(4).toString("hex");
+    const order = (id: string, calls: readonly unknown[]) => `Please work, ${id}.\ndo: ${JSON.stringify(calls)}`;
+    const newId = () => randomBytes(4).toString("hex");
+    async function exchange(id: string, text: string, choice: string): Promise<Outcome> {
       const chat = `c${id}`;
-      await own.send(chat, id, `Please work, ${id}.\ndo: ${JSON.stringify(calls)}`);
-      return { chat, id };
-    };
+      await own.send(chat, id, text);
+      const { questions, answer } = await settle(own, chat, choice);
+      const last = fake.requests.findLast(({ seen }) => seen.messages.some((one) => one.text.includes(id)));
+      const results = (last?.seen.messages ?? []).flatMap((one) => one.results.map((result) => result.text));
+      return { questions, results, answer };
+    }
     return {
       ...gateway,
       client: own,
-      begin,
-      async attack(calls, choice = "deny") {
-        const { chat, id } = await begin(calls);
-        const { questions, answer } = await settle(own, chat, choice);
-        const last = fake.requests.findLast(({ seen }) => seen.messages.some(({ text }) => text.includes(id)));
-        const results = (last?.seen.messages ?? []).flatMap((one) => one.results.map(({ text }) => text));
-        return { questions, results, answer };
+      async begin(calls) {
+        const id = newId();
+        await own.send(`c${id}`, id, order(id, calls));
+        return { chat: `c${id}`, id };
+      },
+      attack(calls, choice = "deny") {
+        const id = newId();
+        return exchange(id, order(id, calls), choice);
+      },
+      say(text, choice = "deny") {
+        const id = newId();
+        return exchange(id, `${text} (${id})`, choice);
       },
     };
   }

@@ -22,13 +22,13 @@ const limitSeconds = 5;
 /** Two of these are kept at most. */
 const fileMaxBytes = 2_000_000;
 
-/** Long command lines are cut: this is about who ran, and files grow. */
+/** Names of programs without their arguments: command lines hold passwords and tokens. */
 const look = `
 LC_ALL=C; export LC_ALL
 renice -n 10 -p $$ >/dev/null 2>&1
 show() { printf '\\n-- %s\\n' "$1"; shift; "$@" 2>&1 | cut -c1-300; }
-list() { ps auxww 2>/dev/null || ps; }
-tree() { pstree -alp 2>/dev/null || ps axjf 2>/dev/null || ps -A -o pid,ppid,pgid,command; }
+list() { ps -A -o pid,user,pcpu,pmem,rss,stat,etime,comm 2>/dev/null || ps -A -o pid,comm; }
+tree() { pstree -lp 2>/dev/null || ps -A -o pid,ppid,pgid,comm; }
 kernel() { { dmesg 2>/dev/null || journalctl -k -n 40 --no-pager 2>/dev/null || echo 'not readable'; } | tail -n 40; }
 show load uptime
 show 'process list' list

@@ -72,7 +72,7 @@ export function endsCall({ type }: FileReply): boolean {
 
 export const frameLimits = {
   /** From the gateway: the head holds the texts of an edit, the body the content of a file. */
-  toWorker: 80_000_000,
+  toWorker: 150_000_000,
   fromWorker: 2_000_000,
   chunk: 256 * 1024,
 } as const;
