@@ -74,7 +74,7 @@ describe("a view", () => {
   });
   test("HOME is where nothing else is mounted", () => {
     assert.equal(view({}).home, "/home/sandbox");
-    assert.equal(view({ workspace: "/home/sandbox/work" }).home, "/home/sandbox-home");
+    assert.equal(view({ workspace: "/home/sandbox" }).home, "/home/sandbox-home");
   });
   test("/tmp is in memory where something is mounted below it, because programs can write it", () => {
     assert.equal(view({}).tmp, "/tmp");
@@ -133,11 +133,11 @@ describe("folders of PATH", () => {
       "/home/ann/.cargo/bin",
       ["/home/ann/.cargo/bin", "/home/ann/.rustup/toolchains", "/home/ann/.rustup/settings.toml"],
     ],
-    ["/home/bob/bin", ["/home/bob/bin"]],
+    ["/users/bob/bin", ["/users/bob/bin"]],
     ["relative:.:/:", []],
   ];
   for (const [path, folders] of cases)
-    test(path, () => assert.deepEqual(foldersOfPath(path, "/home/ann", ["/home", "/home/ann", "/home/bob"]), folders));
+    test(path, () => assert.deepEqual(foldersOfPath(path, "/home/ann", ["/home", "/home/ann", "/users/bob"]), folders));
 });
 
 describe("the state", () => {

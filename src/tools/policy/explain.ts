@@ -46,8 +46,12 @@ const unprotected =
 const secret =
   /(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.kube|\.docker|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env[\w.]*|\.password-store|id_[a-z0-9]+|shadow)(?:\/|$)|\.(?:pem|key|p12|pfx|kdbx)$/;
 
+export function mayHoldSecrets(path: string): boolean {
+  return secret.test(path);
+}
+
 function readLine({ path }: PathGrant): string {
-  return `Can read ${path} and anything in it${secret.test(path) ? ", which may hold passwords or keys" : ""}.`;
+  return `Can read ${path} and anything in it${mayHoldSecrets(path) ? ", which may hold passwords or keys" : ""}.`;
 }
 
 function hostName(host: string): string {

@@ -7,6 +7,7 @@ export {
   judgeCommand,
   needWhy,
 } from "./command.ts";
+export { mayHoldSecrets } from "./explain.ts";
 export { judgeForeign } from "./foreign.ts";
 export { type Needs, type PathNeed, needsOf } from "./needs.ts";
 export { decidePath, isInside } from "./paths.ts";
