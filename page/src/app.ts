@@ -7,7 +7,7 @@ import { usage } from "./asked/used.ts";
 import { type ChatRow, chatOfHash, chatRows, hashOf, untitled } from "./chats.ts";
 import { type Conversation, conversation } from "./conversation.ts";
 import { type DeviceList, deviceList } from "./devices/devices.ts";
-import { type Address, type Addresses, addresses } from "./files/addresses.ts";
+import { type Address, addresses } from "./files/addresses.ts";
 import { type Attachments, attachments } from "./files/attachments.ts";
 import type { Client, Fetched } from "./net/client.ts";
 import { concernsCredential, type Credential, type Denial, entranceIn } from "./net/credential.ts";
@@ -16,6 +16,7 @@ import { type Outgoing, outgoing } from "./outgoing.ts";
 import { type People, people } from "./people/people.ts";
 import { concernsPending, type Keep, newId } from "./pending.ts";
 import { cursorOf, type Feed, type FeedEvent, isWorking } from "./state.ts";
+import { sandboxNotice } from "./sandbox.ts";
 import type { Steps } from "./steps/calls.ts";
 import { applyTheme, storedTheme, type Theme } from "./theme.ts";
 
@@ -35,12 +36,13 @@ export type App = {
   /** Why the gateway does not let this browser in; null when it does. */
   readonly denied: ReadonlySignal<Denial | null>;
   readonly devices: DeviceList;
+  /** What is to be said about the sandbox of the tools; empty where all is well. */
+  readonly sandbox: ReadonlySignal<string>;
   readonly theme: ReadonlySignal<Theme>;
   /** The list of conversations, where there is no room for it beside the chat. */
   readonly drawer: Signal<boolean>;
   /** Where a browser may open a file for now; null when the gateway did not answer. */
   address(file: FileRef, show: boolean): Promise<Address | null>;
-  isFresh: Addresses["isFresh"];
   /** What was done in a turn. */
   steps(turn: string): Promise<Fetched<Steps>>;
   go(chat: string): void;
@@ -61,15 +63,11 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   const denied = signal<Denial | null>(null);
   const drawer = signal(false);
   const theme = signal(storedTheme(keep));
-  const deny = (why: Denial = credential.get() === null ? "no-link" : "signed-out") => {
-    // What is wrong with a link says more than that there is no credential.
-    denied.value ??= why;
-    talk.rest();
-  };
   const talk = conversation({ client, denied: () => deny(), heard });
   const files = attachments({ client, keep, denied: () => deny() });
   const signed = addresses(client, () => deny());
   const devices = deviceList(client, () => deny());
+  const wall = sandboxNotice(client);
   const asked = fates(client);
   const used = usage(client);
   const strangers = people(client);
@@ -83,31 +81,28 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
   });
   // The open conversation is known here before the gateway's list has been asked again.
   const opening = computed(() => talk.feed.value.messages.find((one) => one.role === "user"));
-  const rows = computed(() =>
-    chatRows(
-      listed.value,
-      [
-        ...(opening.value === undefined ? [] : [{ ...opening.value, chat: talk.chat.value }]),
-        ...out.unsent.value.map((one) => one.message),
-      ],
-      (chat) => keep.seen(chat),
-      talk.chat.value,
-    ),
-  );
+  const rows = computed(() => {
+    const first = opening.value === undefined ? [] : [{ ...opening.value, chat: talk.chat.value }];
+    const spoken = [...first, ...out.unsent.value.map((one) => one.message)];
+    return chatRows(listed.value, spoken, (chat) => keep.seen(chat), talk.chat.value);
+  });
   const title = computed(() => rows.value.find((one) => one.chat === talk.chat.value)?.title ?? untitled);
 
   let soon: ReturnType<typeof setTimeout> | undefined;
   const refreshSoon = () => (soon ??= setTimeout(() => void refresh(), soonMs));
+
+  function deny(why: Denial = credential.get() === null ? "no-link" : "signed-out"): void {
+    // What is wrong with a link says more than that there is no credential.
+    denied.value ??= why;
+    talk.rest();
+  }
 
   async function refresh(): Promise<void> {
     clearTimeout(soon);
     soon = undefined;
     const cursor = cursorOf(talk.feed.value);
     const answer = await client.list();
-    if (answer.type === "denied") {
-      deny();
-      return;
-    }
+    if (answer.type === "denied") return deny();
     if (answer.type === "got") {
       if (denied.value !== null) {
         denied.value = null;
@@ -120,6 +115,7 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
       void used.look(messages);
       void strangers.look();
       void devices.look();
+      void wall.look();
     }
     if (talk.chat.value === "") choose();
   }
@@ -166,8 +162,8 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
     theme,
     drawer,
     devices,
+    sandbox: wall.words,
     address: (file, show) => signed.get(client.filePath(talk.chat.value, file, show)),
-    isFresh: signed.isFresh,
     async steps(turn) {
       const answer = await client.steps(turn);
       if (answer.type === "denied") deny();
@@ -188,31 +184,32 @@ export function createApp(win: Window, keep: Keep, client: Client, credential: P
     },
   };
 
-  /** A link in the address is used at once and leaves it, whatever comes of it. */
   async function enter(): Promise<void> {
-    const entrance = entranceIn(win.location.hash);
-    if (entrance !== null) win.history.replaceState(null, "", win.location.pathname);
-    if (entrance?.type === "link") {
-      const entered = await client.signIn(entrance.secret);
-      if (entered === "signed-in") denied.value = null;
-      // Where it is signed in already, another link is not needed.
-      else if (credential.get() === null) deny(entered === "used-link" ? "used-link" : "no-link");
-    }
-    if (entrance?.type === "old-link" && credential.get() === null) deny("old-link");
-    if (talk.chat.value === "") {
-      const named = chatOfHash(win.location.hash);
-      if (named !== null) show(named);
-    } else talk.nudge(true);
+    const why = await useEntrance(win, client, credential);
+    denied.value = null;
+    if (why !== null) deny(why);
+    const named = chatOfHash(win.location.hash);
+    if (talk.chat.value !== "") talk.nudge(true);
+    else if (named !== null) show(named);
     out.wake();
     await refresh();
   }
 
   listenToWindow(win, app, { keep, show, refresh, enter });
-  effect(() => {
-    win.document.title = `${title.value} · Everturn`;
-  });
+  effect(() => void (win.document.title = `${title.value} · Everturn`));
   void enter();
   return app;
+}
+
+/** A link in the address is used at once and leaves it, whatever comes of it. Why it did not sign this browser in. */
+async function useEntrance(win: Window, client: Client, credential: Pick<Credential, "get">): Promise<Denial | null> {
+  const entrance = entranceIn(win.location.hash);
+  if (entrance === null) return null;
+  win.history.replaceState(null, "", win.location.pathname);
+  const entered = entrance.type === "link" ? await client.signIn(entrance.secret) : "old-link";
+  // A browser that is signed in already needs no other link.
+  if (entered === "signed-in" || credential.get() !== null) return null;
+  return entered === "later" ? "no-link" : entered;
 }
 
 /** Nothing was said since it was known to work. */

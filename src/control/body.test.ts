@@ -2,6 +2,8 @@
 // ends, and nothing of it stays in memory.
 
 import assert from "node:assert/strict";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -172,20 +174,19 @@ test("memory returns after hostile input", async (t) => {
 
 test("a reader of bodies gives back the room of one that breaks off", async (t) => {
   const reader = bodyReader({ togetherMax: 200_000, wholeMs: 60_000 });
-  const { createServer } = await import("node:http");
   const seen: (string | number)[] = [];
-  const server = createServer(async (incoming, outgoing) => {
+  const take = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const read = await reader.read(incoming, { whole: 150_000 });
     seen.push("status" in read ? read.status : "read");
     if (!("status" in read)) read.done();
     outgoing.end();
-  });
+  };
+  const server = createServer((incoming, outgoing) => void take(incoming, outgoing));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
   const { port } = server.address() as { port: number };
   const url = `http://127.0.0.1:${port}`;
   for (let n = 0; n < 5; n++) {
-    const { connect } = await import("node:net");
     const socket = connect(port, "127.0.0.1");
     socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 150000\r\n\r\n");
     socket.write("x".repeat(100_000));

@@ -22,8 +22,9 @@ export function notFound(message: string): Refusal {
   return { status: 404, code: "not-found", message };
 }
 
-export function refusalOf(fault: Fault): Refusal {
-  return { status: statusOf(fault.code), code: fault.code, message: fault.message };
+/** What a fault quotes of the outside world may hold a secret. */
+export function refusalOf(fault: Fault, redact: (text: string) => string = (text) => text): Refusal {
+  return { status: statusOf(fault.code), code: fault.code, message: redact(fault.message) };
 }
 
 function statusOf(code: FaultCode): number {

@@ -6,7 +6,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import { dayOf } from "../core/usage.ts";
 import { type BodyLimit, BodyTooLarge, type HttpRefusal, type Routes } from "../ports/http.ts";
-import type { World } from "../ports/world.ts";
 import { apiRoutes, runRoute } from "./api/index.ts";
 import { metricsText } from "./api/metrics.ts";
 import type { ApiParts } from "./api/route.ts";
@@ -42,13 +41,13 @@ export function openRouter(parts: RouterParts): Router {
   const listener = getRequestListener(
     async (request, { incoming, outgoing }) => {
       const response = await answer(request, incoming as IncomingMessage, outgoing as ServerResponse).catch(
-        (error: unknown) => failed(parts.world, error),
+        (error: unknown) => failed(parts, error),
       );
       const cleared = clearedCookie(request.headers.get("cookie"));
       if (cleared !== null) response.headers.append("set-cookie", cleared);
       return response;
     },
-    { errorHandler: (error) => failed(parts.world, error) },
+    { errorHandler: (error) => failed(parts, error) },
   );
   return async (incoming, outgoing) => {
     await listener(incoming, outgoing);
@@ -193,6 +192,7 @@ function mountedPlan({ gate }: RouterParts, mounted: Routes, method: string, pat
 
 function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
   const { gateway, store, archive, servers, devices, world, version, drainSeconds, draining, closing, url } = parts;
+  const { redact = (text: string) => text } = parts;
   const facts = () => ({ pid: process.pid, version, drainSeconds, memoryBytes: process.memoryUsage.rss() });
   const signable = parts.routes.flatMap((one) => one.routes.filter((route) => route.isSigned === true));
   return {
@@ -203,6 +203,7 @@ function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
     devices,
     signed,
     isSignable: (path) => matchRoute(signable, "GET", path).type === "found",
+    redact,
     origin: url,
     now: () => world.now(),
     facts,
@@ -233,8 +234,8 @@ function oldLink(): Response {
   return new Response(null, { status: 303, headers });
 }
 
-function failed(world: Pick<World, "log">, error: unknown): Response {
-  if (error instanceof Fault) return refuse(refusalOf(error));
+function failed({ world, redact }: Pick<ControlParts, "world" | "redact">, error: unknown): Response {
+  if (error instanceof Fault) return refuse(refusalOf(error, redact));
   if (error instanceof Error && error.name === "RequestError")
     return refuse({ status: 400, code: "bad-request", message: `The request cannot be read: ${error.message}.` });
   world.log("error", "a request could not be answered", {

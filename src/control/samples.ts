@@ -78,6 +78,7 @@ const message: Message = {
 export type FakeGateway = Gateway & {
   asked: unknown[];
   state: GatewayState;
+  reason: string | null;
   emit(event: GatewayEvent): void;
   watchers: number;
 };
@@ -89,6 +90,7 @@ export function recordingGateway(): FakeGateway {
   const gateway: FakeGateway = {
     asked,
     state: "running",
+    reason: null,
     get watchers() {
       return listeners.size;
     },
@@ -103,7 +105,7 @@ export function recordingGateway(): FakeGateway {
     leaveSafeMode: (why) => void asked.push(["leave safe mode", why]),
     status: () => ({
       state: gateway.state,
-      reason: gateway.state === "running" ? null : "because",
+      reason: gateway.reason ?? (gateway.state === "running" ? null : "because"),
       safeMode: false,
       startedAt: at(1_000),
       boot: "b1",

@@ -199,6 +199,18 @@ test("a restart and the end of safe mode are asked for by name; how a stop goes 
   assert.deepEqual(await status(), told);
 });
 
+test("known secrets are redacted in status, probes and errors", async (t) => {
+  const redact = (text: string) => text.replaceAll("delivered", "[secret]").replaceAll("all is well", "[secret]");
+  const { control, gateway } = await started(t, { redact });
+  gateway.reason = "it was not delivered";
+  const status = await jsonOf(await fetch(`${control.url}/api/status`, bearer()));
+  assert.equal(status["reason"], "it was not [secret]");
+  const probe = await (await fetch(`${control.url}/api/probe`, bearer())).text();
+  assert.match(probe, /"said":"\[secret\]"/);
+  const refused = await fetch(`${control.url}/api/outbox/${item.id}/discard`, { method: "POST", ...bearer() });
+  assert.match(await refused.text(), /It was \[secret\] already/);
+});
+
 test("metrics are Prometheus text", async (t) => {
   const { control, gateway } = await started(t);
   gateway.emit({ type: "turn-ended", session: session.id, turn: turn.id, outcome: "replied" });

@@ -233,7 +233,7 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const routes = opened.flatMap((one) => one.routes ?? []);
   const { drainSeconds } = config.gateway;
   const { servers } = brain;
-  const own = { gateway: gate, store, archive: store, servers, world };
+  const own = { gateway: gate, store, archive: store, servers, world, redact: parts.hideKnown };
   const shared = { ...own, routes, token, version, drainSeconds, pageFolder };
   open.defer(
     gate.watch((event) => {

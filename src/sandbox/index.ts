@@ -2,20 +2,23 @@
 // gives the command line; it starts nothing itself but the trial.
 
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../core/fault.ts";
 import { noGrant } from "../core/grant.ts";
-import type { Sandbox, SandboxState } from "../ports/sandbox.ts";
+import type { Sandbox, SandboxKind, SandboxState, SandboxView, WalledCommand } from "../ports/sandbox.ts";
+import { containerRuntime, wrapInContainer, wrapInSeatbelt } from "./apart.ts";
+import { type SandboxBase, packageFolder } from "./call.ts";
 import { closeInherited } from "./descriptors.ts";
 import { tidyFolders } from "./folders.ts";
 import { filterArch, seccompFilter } from "./seccomp.ts";
 import { type GitIdentity, agentIdentity } from "./settings.ts";
 import { type SandboxChoice, type Trial, adviceFor, decideState, kindOf } from "./state.ts";
-import { readSystem } from "./system.ts";
+import { foldersOfPath, readSystem } from "./system.ts";
 import { insideRuntime } from "./view.ts";
-import { type Ready, wrapIn } from "./wrap.ts";
+import { type Ready, wrapInBubblewrap } from "./wrap.ts";
 
 export type SandboxOptions = {
   readonly choice: SandboxChoice;
@@ -31,91 +34,115 @@ export type SandboxOptions = {
 
 const tidyEveryMs = 3_600_000;
 
+/** One kind of sandbox, as it is here. */
+type Backend = {
+  readonly base: SandboxBase;
+  wrap(command: readonly [string, ...string[]], view: SandboxView): Promise<WalledCommand>;
+};
+
+type Found = { readonly state: SandboxState; readonly backend: Backend | null };
+
 export function openSandbox(options: SandboxOptions): Sandbox {
-  let known: Promise<readonly [SandboxState, Ready | null]> | null = null;
+  let known: Promise<Found> | null = null;
   let tidiedAt = 0;
 
-  function look(): Promise<readonly [SandboxState, Ready | null]> {
-    return (known ??= find(options).then(({ state, ready, isKnown }) => {
+  function look(): Promise<Found> {
+    return (known ??= find(options).then(({ isKnown, ...found }) => {
       if (!isKnown) known = null;
-      return [state, ready] as const;
+      return found;
     }));
   }
 
   return {
-    runtime: insideRuntime,
+    runtime: runtimeOf(kindOf(options.choice, process.platform)),
     async state() {
-      return (await look())[0];
+      return (await look()).state;
     },
     async wrap(command, view) {
-      const [state, ready] = await look();
-      if (ready === null)
-        throw new Fault(
-          "not-possible",
-          state.type === "on" ? "The sandbox is not ready." : `There is no sandbox. ${state.why}`,
-        );
+      const { state, backend } = await look();
+      if (backend === null)
+        throw new Fault("not-possible", `There is no sandbox. ${state.type === "on" ? "" : state.why}`.trim());
       if (Date.now() - tidiedAt > tidyEveryMs) {
         tidiedAt = Date.now();
         // It is done again later, so nothing is lost when it fails.
-        void Promise.allSettled([tidyFolders(ready.all, tidiedAt)]);
+        void Promise.allSettled([tidyFolders(backend.base.all, tidiedAt)]);
       }
-      return wrapIn(ready, command, view);
+      return backend.wrap(command, view);
     },
   };
 }
 
-async function find(
-  options: SandboxOptions,
-): Promise<{ readonly state: SandboxState; readonly ready: Ready | null; readonly isKnown: boolean }> {
-  const { choice, isUnsafeAccepted = false } = options;
-  const kind = kindOf(choice, process.platform);
-  const { trial, ready } = kind === "bubblewrap" ? await tryBubblewrap(options) : untried;
-  return { state: decideState(choice, kind, trial, isUnsafeAccepted), ready, isKnown: trial.type !== "no-answer" };
+function runtimeOf(kind: SandboxKind | null): Sandbox["runtime"] {
+  if (kind === "seatbelt") return { node: process.execPath, folder: packageFolder() };
+  return kind === "docker" || kind === "podman" ? containerRuntime : insideRuntime;
 }
 
-const untried = { trial: { type: "fails", why: "It is not built in yet." } as Trial, ready: null };
+async function find(options: SandboxOptions): Promise<Found & { readonly isKnown: boolean }> {
+  const { choice, isUnsafeAccepted = false } = options;
+  const kind = kindOf(choice, process.platform);
+  const made = kind === null ? "" : await openBackend(kind, options);
+  const trial: Trial = typeof made === "string" ? { type: "fails", why: made } : await tryBackend(made);
+  return {
+    state: decideState(choice, kind, trial, isUnsafeAccepted),
+    backend: typeof made === "string" || trial.type !== "works" ? null : made,
+    isKnown: trial.type !== "no-answer",
+  };
+}
 
-async function tryBubblewrap(
-  options: SandboxOptions,
-): Promise<{ readonly trial: Trial; readonly ready: Ready | null }> {
-  const fails = (why: string) => ({ trial: { type: "fails", why } as Trial, ready: null });
-  if (process.platform !== "linux") return fails("bubblewrap is for Linux only.");
-  const arch = filterArch(process.arch);
-  if (arch === null) return fails(`there is no system call filter for this processor (${process.arch}).`);
+/** A text says why there is none. */
+async function openBackend(kind: SandboxKind, options: SandboxOptions): Promise<Backend | string> {
   const path = options.environment["PATH"] ?? "";
-  const program = [...path.split(":"), "/usr/bin", "/usr/local/bin"]
-    .filter((one) => one.startsWith("/"))
-    .map((folder) => join(folder, "bwrap"))
-    .find((one) => existsSync(one));
-  if (program === undefined) return fails(adviceFor("not-installed", false));
-  closeInherited();
   const home = await realpath(options.home);
   const all = join(home, "sandbox");
+  const base: SandboxBase = { home, all, owner: await gitIdentity(options), user: userEnvironment(options) };
   await mkdir(all, { recursive: true, mode: 0o700 });
-  await writeFile(join(all, "seccomp.bpf"), seccompFilter(arch), { mode: 0o600 });
+  if (kind === "bubblewrap") return openBubblewrap(base, options);
+  if (kind === "seatbelt") {
+    if (process.platform !== "darwin") return "Seatbelt is for macOS only.";
+    const folders = foldersOfPath(path, options.userHome, ["/Users", home]).filter((one) => existsSync(one));
+    return { base, wrap: (command, view) => wrapInSeatbelt({ ...base, kind, folders }, command, view) };
+  }
+  if (process.getuid?.() === 0) return `programs would be root in the container. Run the gateway as another user.`;
+  if (programIn(path, kind) === undefined) return `${kind} is not installed. Install it.`;
+  return { base, wrap: (command, view) => wrapInContainer({ ...base, kind }, command, view) };
+}
+
+function programIn(path: string, name: string): string | undefined {
+  const folders = [...path.split(":"), "/usr/bin", "/usr/local/bin"].filter((one) => one.startsWith("/"));
+  return folders.map((folder) => join(folder, name)).find((one) => existsSync(one));
+}
+
+async function openBubblewrap(base: SandboxBase, options: SandboxOptions): Promise<Backend | string> {
+  if (process.platform !== "linux") return "bubblewrap is for Linux only.";
+  const arch = filterArch(process.arch);
+  if (arch === null) return `there is no system call filter for this processor (${process.arch}).`;
+  const path = options.environment["PATH"] ?? "";
+  const program = programIn(path, "bwrap");
+  if (program === undefined) return adviceFor("not-installed", false);
+  closeInherited();
+  // Another process of this home may be reading it.
+  const draft = join(base.all, `seccomp.${randomUUID()}`);
+  await writeFile(draft, seccompFilter(arch), { mode: 0o600 });
+  await rename(draft, join(base.all, "seccomp.bpf"));
   const version = await run(program, ["--version"], { PATH: path });
   const ready: Ready = {
+    ...base,
     program,
     canDisableUserns: isAtLeast(version.out, [0, 8]),
-    system: await readSystem({ path, userHome: options.userHome, hidden: [home] }),
-    home,
-    all,
-    owner: await gitIdentity(options),
-    user: userEnvironment(options),
+    system: await readSystem({ path, userHome: options.userHome, hidden: [base.home] }),
     rustup: rustupOf(options),
   };
-  const trial = await tryIn(ready);
-  return { trial, ready: trial.type === "works" ? ready : null };
+  return { base, wrap: (command, view) => wrapInBubblewrap(ready, command, view) };
 }
 
 /** A program like any other, which must not see the gateway's home. */
-async function tryIn(ready: Ready): Promise<Trial> {
-  const workspace = join(ready.all, "trial");
-  const canary = join(ready.all, "canary");
-  await mkdir(workspace, { recursive: true, mode: 0o700 });
+async function tryBackend({ base, wrap }: Backend): Promise<Trial> {
+  const workspace = join(base.all, `trial-${randomUUID()}`);
+  const canary = join(base.all, "canary");
+  await mkdir(workspace, { mode: 0o700 });
   await writeFile(canary, "", { mode: 0o600 });
   const script = 'echo inside; [ -e "$1" ] && echo visible; exit 0';
-  const { program, words, env } = await wrapIn(ready, ["/bin/sh", "-c", script, "trial", canary], {
+  const { program, words, env } = await wrap(["/bin/sh", "-c", script, "trial", canary], {
     person: "trial",
     workspace,
     cwd: workspace,

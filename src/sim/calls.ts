@@ -2,7 +2,7 @@
 
 import { readDecision } from "../core/asked/asking.ts";
 import type { Entry } from "../core/journal.ts";
-import { memoryScope } from "../core/memory.ts";
+import { memoryScope, outsideScope } from "../core/memory.ts";
 import type { Turn } from "../core/turn.ts";
 import { nothingSpent, spend } from "../core/usage.ts";
 import type { Told } from "./story.ts";
@@ -61,8 +61,10 @@ async function lostWishes(told: Told, turn: Turn, journal: readonly Entry[], at:
   const { from } = turn.input;
   for (const wish of entry.result.wishes ?? []) {
     if (wish.type === "remember") {
-      const held = await told.store.memories(memoryScope(from), 100_000);
-      const times = held.filter(({ text }) => text === wish.text).length;
+      // A conversation with text from outside remembers in a scope of its own.
+      const own = memoryScope(from);
+      const held = await Promise.all([own, outsideScope(own)].map((scope) => told.store.memories(scope, 100_000)));
+      const times = held.flat().filter(({ text }) => text === wish.text).length;
       if (times !== 1) found.push(`"${wish.text}" is remembered ${times} times`);
     }
     if (wish.type !== "send") continue;

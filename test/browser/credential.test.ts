@@ -2,7 +2,7 @@
 // a link hands over, what a hostile page can do with it, and how a browser is signed out.
 
 import assert from "node:assert/strict";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it, type TestContext } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -55,13 +55,14 @@ async function startThief(t: TestContext, target: string): Promise<Thief> {
   const got: string[] = [];
   let report: Readonly<Record<string, unknown>> | null = null;
   const note = ({ method, url, headers }: IncomingMessage) => got.push(`${method} ${url} ${JSON.stringify(headers)}`);
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     note(request);
     let body = "";
     for await (const chunk of request) body += String(chunk);
     if (request.url === "/report") report = JSON.parse(body) as Record<string, unknown>;
     response.setHeader("content-type", "text/html").end(attack(target));
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {
     server.closeAllConnections();

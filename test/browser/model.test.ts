@@ -19,11 +19,15 @@ const usage = { input: 1_000, output: 50, cached: 400 };
 const removal =
   "rm -rf build/ && find . -name '*.tmp' -delete && echo everything that was made by the last build is gone now";
 
-/** Asks for something dangerous, writes a report, sends it, and is done. */
+/** Asks for something beyond its sandbox, writes a report, sends it, and is done. */
 const script: Script = ({ seen }) => {
   const results = seen.messages.flatMap((one) => one.results).length;
   if (results === 0)
-    return { text: "I remove the build.", calls: [{ name: "terminal", input: { command: removal } }], usage };
+    return {
+      text: "I remove the build.",
+      calls: [{ name: "terminal", input: { command: removal, hosts: ["example.org"] } }],
+      usage,
+    };
   if (results === 1)
     return { calls: [{ name: "write_file", input: { path: "report.md", content: "# Removed\n" } }], usage };
   if (results === 2)
@@ -97,5 +101,32 @@ describe("model", () => {
     assert.match(told.out, /to send +part 1 to web\/local\/.*: The report\. \[report\.md\]/);
     const metrics = await fetch(`${life.url}/metrics`, { headers: { authorization: `Bearer ${life.token}` } });
     assert.match(await metrics.text(), /everturn_model_steps_today\{model="openai\/fake-model"\} 4/);
+  });
+
+  it("says that there is no sandbox while there is none", async (t) => {
+    const stage = await openStage(t, script);
+    const life = await stage.start({ env: { EVERTURN_AGENT__TOOLS__TERMINAL__SANDBOX: "off" } });
+    const { page, faults } = await enter(t, browser, { link: () => newLink(life) });
+    const notice = page.getByRole("note");
+    await until(
+      () => notice.count(),
+      (count) => count === 1,
+      "the notice is shown",
+    );
+    assert.match(await notice.innerText(), /^No tool runs, because the sandbox is missing\. \S/);
+    for (const [size, width, height] of [
+      ["desktop", 1280, 800],
+      ["phone", 390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await shoot(page, `no-sandbox-${size}-${colorScheme}`);
+      }
+    }
+    const status = await run(t, stage.home, ["gateway", "status"]);
+    assert.match(status.out, /sandbox +missing: no tool runs\. \S/);
+    assert.ok(!status.out.includes("#link="), "a pipe is no terminal");
+    assert.deepEqual(faults, []);
   });
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
 import { type Client, client } from "./client.ts";
@@ -89,7 +90,17 @@ test("approvals are listed, given, refused and taken back by commands, also afte
   );
   const rules = JSON.parse((await type("approvals", "rules", "--json")).said) as { rules: { id: string }[] };
   const rule = rules.rules[0]?.id ?? "";
-  assert.match((await type("approvals", "rules")).said, /post_letter .* posting any letter/);
+  assert.match((await type("approvals", "rules")).said, /post_letter +in effect +web\/local\/c3 .* posting any letter/);
+  const general = await type("approvals", "rules", "general", rule.slice(0, -2));
+  assert.match(general.said, /^"posting any letter" \(post_letter\) is allowed in every conversation/);
+  assert.match((await type("approvals", "rules")).said, /post_letter +in effect +everywhere /);
+  await of.send("c5", "m1", "ask before you act");
+  await until(
+    () => letters(home),
+    (count) => count === 4,
+    "it is not asked in another conversation",
+  );
+  assert.match((await type("approvals", "rules", "general", "nonsense")).said, /There is no rule nonsense/);
   assert.match(
     (await type("approvals", "revoke", rule)).said,
     /"posting any letter" \(post_letter\) is no longer allowed/,
@@ -97,6 +108,26 @@ test("approvals are listed, given, refused and taken back by commands, also afte
   assert.equal((await type("approvals", "revoke", rule)).code, 1);
   await ask(of, "c4", "m1");
   assert.equal(await gateway.end(), 0);
+});
+
+test("a rule that a guest made before 0.5.0 is shown and asked again, until the owner makes it general", async (t) => {
+  const home = newHome(t);
+  await (await runGateway(t, home)).end();
+  const db = new DatabaseSync(join(home, "state.db"));
+  db.prepare(
+    "INSERT INTO rules(id, tool, subject, by, at, scope, held) VALUES ('old', 'post_letter', 'posting any letter', ?, 1, 'everywhere', 1)",
+  ).run("7 at telegram/bot/-5");
+  db.close();
+  const of = client(await runGateway(t, home));
+  const question = await ask(of, "c1", "m1");
+  const listed = await everturn(t, home, "approvals", "rules");
+  assert.match(listed.said, /old +post_letter +made before 0\.5\.0, asked again +everywhere +7 at telegram/);
+  await everturn(t, home, "approvals", "deny", question);
+  await lastOf(of, "c1", /I did not do it/);
+  assert.equal((await everturn(t, home, "approvals", "rules", "general", "old")).code, 0);
+  assert.match((await everturn(t, home, "approvals", "rules")).said, /old +post_letter +in effect +everywhere/);
+  await of.send("c2", "m1", "ask before you act");
+  await lastOf(of, "c2", /^Done/);
 });
 
 test("a terminal sends and saves files, and they come along in a backup", async (t) => {

@@ -8,7 +8,6 @@ export type Address = { readonly url: string; readonly expiresAt: number };
 export type Addresses = {
   /** Null when the gateway did not answer. */
   get(path: string): Promise<Address | null>;
-  isFresh(address: Address): boolean;
 };
 
 export type Signed = { readonly paths: readonly string[]; readonly expiresAt: number };
@@ -17,10 +16,13 @@ const atOnce = 100;
 /** One that ends sooner may end before it is used. */
 const marginMs = 60_000;
 
+export function isFresh(address: Address, now: number): boolean {
+  return address.expiresAt > now + marginMs;
+}
+
 export function addresses(client: Pick<Client, "sign">, denied: () => void, now: () => number = Date.now): Addresses {
   const known = new Map<string, Address>();
   let waiting = new Map<string, PromiseWithResolvers<Address | null>>();
-  const isFresh = (one: Address) => one.expiresAt > now() + marginMs;
 
   async function ask(all: ReadonlyMap<string, PromiseWithResolvers<Address | null>>): Promise<void> {
     const paths = [...all.keys()];
@@ -41,10 +43,9 @@ export function addresses(client: Pick<Client, "sign">, denied: () => void, now:
   }
 
   return {
-    isFresh,
     async get(path) {
       const found = known.get(path);
-      if (found !== undefined && isFresh(found)) return found;
+      if (found !== undefined && isFresh(found, now())) return found;
       if (waiting.size === 0) queueMicrotask(flush);
       const asked = waiting.get(path) ?? Promise.withResolvers<Address | null>();
       waiting.set(path, asked);

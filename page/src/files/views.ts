@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import type { FileRef } from "../net/wire.ts";
 import { arrowDown, close, paper, turn } from "../views/icons.ts";
-import type { Address } from "./addresses.ts";
+import { type Address, isFresh } from "./addresses.ts";
 import type { Attachment } from "./attachments.ts";
 
 /** The pictures that the gateway lets a browser draw. */
@@ -34,7 +34,7 @@ function Picture({ app, file }: { readonly app: App; readonly file: FileRef }): 
         target: "_blank",
         rel: "noopener noreferrer",
         "aria-label": `Open ${file.name}`,
-        onClick: (event: MouseEvent) => void openFresh(event, app, address, renew),
+        onClick: (event: MouseEvent) => void openFresh(event, address, renew),
       },
       h("img", { src: address?.url, alt: file.name, loading: "lazy", decoding: "async", onError: () => void renew() }),
     ),
@@ -51,7 +51,7 @@ function Download({ app, file }: { readonly app: App; readonly file: FileRef }):
       href: address?.url,
       download: file.name,
       title: `Download ${file.name}`,
-      onClick: (event: MouseEvent) => void openFresh(event, app, address, renew),
+      onClick: (event: MouseEvent) => void openFresh(event, address, renew),
     },
     paper(),
     h("span", { class: "name", dir: "auto" }, file.name),
@@ -75,8 +75,8 @@ function useAddress(app: App, file: FileRef, show: boolean): Signing {
 }
 
 /** An address that has expired meanwhile is replaced before it is opened. */
-async function openFresh(event: MouseEvent, app: App, address: Address | null, renew: Signing["renew"]): Promise<void> {
-  if (address !== null && app.isFresh(address)) return;
+async function openFresh(event: MouseEvent, address: Address | null, renew: Signing["renew"]): Promise<void> {
+  if (address !== null && isFresh(address, Date.now())) return;
   event.preventDefault();
   const link = event.currentTarget as HTMLAnchorElement;
   const found = await renew();

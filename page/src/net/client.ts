@@ -3,6 +3,7 @@
 
 import type { Pending } from "../pending.ts";
 import { type Choice, readStrangers, type Stranger } from "../people/people.ts";
+import { readSandbox } from "../sandbox.ts";
 import { readSteps, type Steps } from "../steps/calls.ts";
 import type { Signed } from "../files/addresses.ts";
 import { type Device, readDevices } from "../devices/devices.ts";
@@ -45,6 +46,8 @@ export type Client = {
   /** Trades the secret of a link for the credential of this browser. */
   signIn(secret: string): Promise<"signed-in" | "used-link" | "later">;
   devices(): Promise<Fetched<readonly Device[]>>;
+  /** What is to be said about the sandbox of the tools. */
+  sandbox(): Promise<Fetched<string>>;
   revokeDevice(id: string): Promise<Posted>;
   /** The same paths, to be opened without a header for some minutes. */
   sign(paths: readonly string[]): Promise<Fetched<Signed>>;
@@ -76,6 +79,7 @@ export function client(platform: string, credential: Credential): Client {
     pairings: () => get("api/pairings", readStrangers),
     decidePairing: (id, choice) => post(`api/pairings/${encodeURIComponent(id)}/${choice}`, "{}"),
     devices: () => get("api/devices", readDevices),
+    sandbox: () => get("api/status", readSandbox),
     revokeDevice: (id) => post(`api/devices/${encodeURIComponent(id)}/revoke`, "{}"),
     upload: (chat, file, progress, signal) =>
       uploadTo(`${at(chat)}/files?${new URLSearchParams({ name: file.name })}`, {

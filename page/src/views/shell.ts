@@ -54,6 +54,7 @@ function Main({ app }: { readonly app: App }): ComponentChild {
       },
     },
     h(Head, { app }),
+    app.sandbox.value !== "" && h("p", { class: "notice", role: "note" }, app.sandbox.value),
     h(Timeline, { app }),
     h(Composer, { app }),
     over && h("div", { class: "drop", "aria-hidden": "true" }, h("p", {}, "Drop files to attach them")),

@@ -4,6 +4,7 @@
 import { type Told, examine, worst } from "../doctor/checks.ts";
 import { type Fixed, repair } from "../doctor/fix.ts";
 import { lookAround } from "../doctor/look.ts";
+import { redactChecks } from "../doctor/redact.ts";
 import { type Context, show } from "../context.ts";
 import { type Output, oneLine, paint } from "../print.ts";
 
@@ -11,7 +12,7 @@ export async function doctor(context: Context): Promise<number> {
   const found = await lookAround(context);
   const first = examine(found);
   const fixed = context.flags["fix"] === true ? await repair(context, first, found) : [];
-  const told = fixed.length === 0 ? first : examine(await lookAround(context));
+  const told = await redactChecks(context, fixed.length === 0 ? first : examine(await lookAround(context)));
   const level = worst(told);
   show(context, { level, checks: told, fixed }, () => text(context.output, told, fixed));
   return level === "fault" ? 1 : 0;

@@ -12,6 +12,7 @@ import { type Told, checks, examine } from "../doctor/checks.ts";
 import type { Findings } from "../doctor/findings.ts";
 import { lookAround } from "../doctor/look.ts";
 import { judgePlatform } from "../doctor/platforms.ts";
+import { redactChecks } from "../doctor/redact.ts";
 import { type Context, pathsOf, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
 import { livesOf } from "../story.ts";
@@ -50,9 +51,12 @@ type Deep = {
 async function lookDeep(context: Context): Promise<Deep> {
   const found = await lookAround(context);
   return {
-    checks: examine(
-      found,
-      checks.filter((one) => one.deep),
+    checks: await redactChecks(
+      context,
+      examine(
+        found,
+        checks.filter((one) => one.deep),
+      ),
     ),
     answeredMs: found.gateway?.answeredMs ?? null,
     platforms: found.gateway?.platforms ?? [],

@@ -55,7 +55,7 @@ agent:
   acp: { command: [opencode, acp], env: { A_KEY: acp-env-secret, NODE_ENV: production } }
   tools:
     allowRoot: true
-    terminal: { sandbox: off, unsafe: true, network: true, hosts: [PyPI.org], outside: true, timeoutSeconds: 9 }
+    terminal: { sandbox: off, unsafe: true, network: true, hosts: [pypi.org], outside: true, timeoutSeconds: 9 }
     approvals: never
     web: { allowPrivate: true }
     workspace: elsewhere

@@ -84,21 +84,12 @@ const server = group({
   timeoutSeconds: timeout,
 });
 
-const hostName = v.pipe(
-  v.string("must be text"),
-  v.toLowerCase(),
-  v.regex(
-    /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/,
-    'must be a host as pypi.org, example.org:8443 or *.example.org, without "https://"',
-  ),
-);
-
 const tools = group({
   terminal: v.optional(
     group({
-      sandbox: v.optional(oneOf("auto", "bwrap", "off"), "auto"),
+      sandbox: v.optional(oneOf("auto", "bwrap", "docker", "podman", "seatbelt", "off"), "auto"),
       network: v.optional(flag, false),
-      hosts: v.optional(v.array(hostName, "must be a list of hosts"), []),
+      hosts: v.optional(hosts, []),
       outside: v.optional(flag, false),
       unsafe: v.optional(flag, false),
       timeoutSeconds: timeout,

@@ -24,7 +24,7 @@ export async function runRoute(route: ApiRoute, call: ApiCall, parts: ApiParts):
   try {
     return await route.handle(call, parts);
   } catch (error) {
-    if (error instanceof Fault) return refuse(refusalOf(error));
+    if (error instanceof Fault) return refuse(refusalOf(error, parts.redact));
     if (error instanceof BadRequest) return refuse({ status: 400, code: "bad-request", message: error.message });
     throw error;
   }

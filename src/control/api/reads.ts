@@ -21,7 +21,7 @@ import type {
 import { toItem, toSession, toSessionPage, toStatus, toTurn } from "../views.ts";
 import { eventStream } from "./events.ts";
 import { limitOf, listMax, oneOf, wholeOf } from "./input.ts";
-import { type ApiRoute, json } from "./route.ts";
+import { type ApiRoute, json, redactedJson } from "./route.ts";
 import { toUsed, usedIn } from "./used.ts";
 
 const turnStates = ["queued", "running", "waiting", "parked", "restarting", "done", "open"] as const;
@@ -48,18 +48,21 @@ export const reads: readonly ApiRoute[] = [
   {
     ...read,
     path: "/api/status",
-    handle: async (_, { gateway, archive, servers, facts, now, draining }) =>
-      json({
+    async handle(_, { gateway, archive, servers, facts, now, draining, redact }) {
+      const reply: StatusReply = {
         ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
         draining: draining(),
         servers: servers.list(),
         boots: await archive.lastBoots(bootsShown),
-      } satisfies StatusReply),
+      };
+      return redactedJson(reply, redact);
+    },
   },
   {
     ...read,
     path: "/api/probe",
-    handle: async (_, { gateway }) => json({ platforms: await gateway.probe() } satisfies ProbeReply),
+    handle: async (_, { gateway, redact }) =>
+      redactedJson({ platforms: await gateway.probe() } satisfies ProbeReply, redact),
   },
   {
     ...read,

@@ -37,6 +37,8 @@ export type ApiParts = {
   readonly signed: SignedAddresses;
   /** Whether a browser may open a path by a signed address. */
   readonly isSignable: (path: string) => boolean;
+  /** Takes known secrets out of a text. */
+  readonly redact: (text: string) => string;
   readonly origin: string;
   readonly now: () => number;
   readonly facts: () => ProcessFacts;
@@ -53,4 +55,14 @@ export const textBody = { whole: 4 * 1024 * 1024 } as const;
 
 export function json(value: unknown): Response {
   return Response.json(value, { headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" } });
+}
+
+/** What is told about the gateway itself: errors of programs and platforms in it may quote a secret. */
+export function redactedJson(value: unknown, redact: ApiParts["redact"]): Response {
+  const headers = {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  };
+  return new Response(redact(JSON.stringify(value)), { headers });
 }

@@ -105,8 +105,7 @@ test("S43 without an id, only a first process that is systemd means it", async (
     assert.equal(snapshot.under_systemd, expected, `${parentPid} ${name}`);
     assert.equal(snapshot.systemd_invocation_id, null);
     assert.equal(snapshot.parent.name, name);
-    assert.match(snapshot.parent.cmdline ?? "", new RegExp(`^/sbin/${name} --x y+…$`));
-    assert.equal(snapshot.parent.cmdline?.length, 301);
+    assert.equal(snapshot.parent.cmdline, `/sbin/${name} --x …`, "cut between words, never within one");
   }
 });
 

@@ -68,8 +68,11 @@ export function takeSnapshot(facts: SnapshotFacts): Snapshot {
 }
 
 function cmdlineOf(proc: string, pid: number): string {
-  const words = readFileSync(`${proc}/${pid}/cmdline`, "utf8").split("\0").filter(Boolean).join(" ");
-  return words.length > cmdlineMax ? `${words.slice(0, cmdlineMax)}…` : words;
+  const words = readFileSync(`${proc}/${pid}/cmdline`, "utf8").split("\0").filter(Boolean);
+  // Cut between words: half of a secret would not be recognized as one.
+  let length = 0;
+  const shown = words.filter((word) => (length += word.length + 1) <= cmdlineMax);
+  return shown.length === words.length ? words.join(" ") : `${shown.join(" ")} …`.trim();
 }
 
 function tracerIn(proc: string): number | null {

@@ -2,7 +2,7 @@
 // them on sockets that only this sandbox sees, and starts and ends with its program, so it needs no gateway. An entry of
 // its own in the bundle; its arguments are the order as JSON and the command.
 
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { rm, utimes, writeFile } from "node:fs/promises";
 import type { Server } from "node:net";
@@ -22,6 +22,8 @@ export async function runOrder(
   // Relative, because the path of a socket may have 107 bytes at most.
   process.chdir(order.sockets);
   if (order.hosts.length > 0) await listening(openProxy(order.hosts, network), "proxy");
+  if (order.hosts.length > 0 && typeof order.port === "number")
+    await listening(openProxy(order.hosts, network), { host: "127.0.0.1", port: order.port });
   const endBrokers = await openBrokers(order);
   const folders = [order.sockets, ...order.removed];
   // The gateway tidies away what was not touched for days.
@@ -34,6 +36,7 @@ export async function runOrder(
   } finally {
     process.chdir("/");
     await endBrokers();
+    if (order.container !== undefined) await endContainer(order.container);
     for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }
@@ -51,10 +54,17 @@ async function openBrokers({ credentials, user }: RunnerOrder): Promise<() => Pr
   return agent.end;
 }
 
-function listening(server: Server, path: string): Promise<void> {
+/** It is gone already where its program has ended by itself. */
+function endContainer([program, name]: readonly [string, string]): Promise<void> {
+  return new Promise((resolve) => {
+    execFile(program, ["kill", name], { timeout: 10_000 }, () => resolve());
+  });
+}
+
+function listening(server: Server, at: string | { readonly host: string; readonly port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(path, resolve);
+    server.listen(at, resolve);
   });
 }
 

@@ -11,4 +11,8 @@ export type RunnerOrder = {
   readonly sockets: string;
   /** Folders that end with the program. */
   readonly removed: readonly string[];
+  /** Where the proxy also listens on the loopback interface, for programs that share the network of the machine. */
+  readonly port?: number | null;
+  /** The container that ends with the program: Docker or Podman, and its name. */
+  readonly container?: readonly [program: string, name: string];
 };
