@@ -30,6 +30,7 @@ test("doors that an approval or a setting might leave open hold, whatever is app
     ["the whole machine", terminal(`rev ${file}`, path("/"))],
     ["the folder above the gateway's home", terminal(`rev ${file}; ls -la ${home}`, path(userHome))],
     ["the same, to be written", terminal(`rev ${file}`, path(userHome, "write"))],
+    ["a search of all files", terminal(`find ${userHome} -type f | xargs rev`, path(userHome))],
     ["the gateway's home itself", terminal(`rev ${file}`, path(home))],
     ["the gateway's home by another name", terminal(`rev ${file}`, path(`${userHome}/Documents/../.everturn`))],
     ["the gateway's home by a link", terminal(`rev l/control.token`, path(`${stage.workspace}/l`))],
