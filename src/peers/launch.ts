@@ -11,7 +11,7 @@ import { type Requester, ownerPerson } from "../core/requester.ts";
 import { workspaceName } from "../core/workspace.ts";
 import type { Sandbox, SandboxState } from "../ports/sandbox.ts";
 import type { Workspace } from "../ports/workspaces.ts";
-import { type PeerProgram, commandFor, harmless, pathRefusal } from "./program.ts";
+import { type PeerProgram, commandFor, harmless, pathRefusal, startsAtHome } from "./program.ts";
 
 export type PeerHost = {
   readonly sandbox: Sandbox;
@@ -56,8 +56,10 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
   const command = commandFor(program.command, places, existsSync);
   const { env = {} } = program;
   const cwd = resolve(workspace, program.cwd ?? ".");
+  const isAtHome = startsAtHome(program);
   if (state.type === "off") {
-    return { command, cwd, env: { ...host.environment, HOME: home, ...env }, workspace, isWalled: false };
+    const from = isAtHome ? home : cwd;
+    return { command, cwd: from, env: { ...host.environment, HOME: home, ...env }, workspace, isWalled: false };
   }
   const programs = command.filter(isFile);
   const grant = await grantOf(program, places, cwd);
@@ -67,8 +69,7 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
       "not-possible",
       `${unseen} lies in the gateway's home, which programs never see. Move it elsewhere.`,
     );
-  const [first = "", ...words] = command;
-  const walled = await host.sandbox.wrap([first, ...words], {
+  const walled = await host.sandbox.wrap(isAtHome ? [...atHome, ...command] : toCommand(command), {
     // Its /tmp is not the one of the person's commands, which could otherwise put files into its way.
     person: `${user.name} ${person}`,
     workspace,
@@ -78,7 +79,15 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
     programs,
     env: { ...harmless(host.environment), ...env },
   });
-  return { command: [walled.program, ...walled.words], cwd: home, env: walled.env, workspace, isWalled: true };
+  // What surrounds the sandbox starts where nothing inside can write.
+  return { command: [walled.program, ...walled.words], cwd: host.folder, env: walled.env, workspace, isWalled: true };
+}
+
+/** Where its HOME is inside is only known there. */
+const atHome = ["/bin/sh", "-c", 'cd && exec "$@"', "sh"] as const;
+
+function toCommand([program = "", ...words]: readonly string[]): [string, ...string[]] {
+  return [program, ...words];
 }
 
 /** A folder to start in that is not in the workspace can be read, unless `paths` gives more. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandFor, harmless, pathRefusal, programName, refusalFor } from "./program.ts";
+import { commandFor, harmless, pathRefusal, programName, refusalFor, startsAtHome } from "./program.ts";
 
 const on = { type: "on", kind: "bubblewrap" } as const;
 const off = { type: "off", why: "None.", isAccepted: false } as const;
@@ -58,4 +58,16 @@ test("the base environment says nothing about the user", () => {
   const given = { PATH: "/bin", LANG: "C", LC_ALL: "C", HOME: "/u/me", DBUS_SESSION_BUS_ADDRESS: "x", API_KEY: "k" };
   assert.deepEqual(harmless(given), { PATH: "/bin", LANG: "C", LC_ALL: "C" });
   assert.deepEqual([programName(["/opt/x/agent", "acp"]), programName([])], ["agent", "program"]);
+});
+
+test("a program with secrets or paths of its own does not start among files that its person writes", () => {
+  const command = ["npx", "server"];
+  for (const [more, expected] of [
+    [{}, false],
+    [{ env: {} }, false],
+    [{ env: { TOKEN: "x" } }, true],
+    [{ paths: [{ path: "/srv", access: "read" }] }, true],
+    [{ env: { TOKEN: "x" }, cwd: "." }, false],
+  ] as const)
+    assert.equal(startsAtHome({ command, ...more }), expected, JSON.stringify(more));
 });

@@ -10,7 +10,7 @@ export type PeerProgram = {
   readonly command: readonly string[];
   /** Variables for it alone, beside a harmless base. */
   readonly env?: Readonly<Record<string, string>>;
-  /** From the workspace on; the workspace itself where it is absent. */
+  /** From the workspace on; see `startsAtHome` for where it is absent. */
   readonly cwd?: string;
   /** Hosts it may reach, as in `Grant.hosts`; every public host where it is absent. */
   readonly hosts?: readonly string[];
@@ -36,6 +36,14 @@ export function refusalFor(
       if (party !== "person" || unsafe) return null;
       return `${what} runs without a sandbox here, so only the owner and admins can use it`;
   }
+}
+
+/**
+ * Many programs run what lies in the folder they start in: npx, python, make. What its person writes into the workspace
+ * must not run with secrets and paths that only the program has, so such a one starts in its own HOME.
+ */
+export function startsAtHome({ cwd, env = {}, paths = [] }: PeerProgram): boolean {
+  return cwd === undefined && Object.keys(env).length + paths.length > 0;
 }
 
 export type ProgramPlaces = {

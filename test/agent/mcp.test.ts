@@ -1,10 +1,12 @@
 // MCP against servers of our own, as real processes that are wrong in every way we know.
 
 import assert from "node:assert/strict";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { mcpPace } from "../../src/tools/mcp/options.ts";
 import { aContext, aVet, stage, until } from "./mcp-stage.ts";
 
+const fakes = join(import.meta.dirname, "..", "fakes", "mcp");
 const limit = { timeout: 120_000 };
 
 const aStatus = {
@@ -87,7 +89,10 @@ test("a server sees what it is given and nothing else", limit, async (t) => {
   const { PWD: _, HOME: own, ...given } = env;
   assert.deepEqual(given, { PATH: "/usr/bin:/bin", OWN_KEY: "planted-key-of-the-server" });
   assert.match(own ?? "", /peers\/mcp-own-[0-9a-f]+\/owner\/home$/);
-  assert.ok(cwd.endsWith(folder.slice(-10)));
+  assert.equal(cwd, own, "with a secret of its own it does not start among files of the workspace");
+  const command = [process.execPath, join(fakes, "server.ts"), "plain", folder];
+  const plain = stage(t, { servers: { own: { command } } });
+  assert.match(JSON.stringify(await plain.call("own__env")), new RegExp(`cwd[^,]*${basename(plain.folder)}\\W`));
 });
 
 test("calls of strangers and of destroyers are asked for, and bound to their arguments", limit, async (t) => {

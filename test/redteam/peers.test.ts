@@ -149,6 +149,17 @@ test("an MCP server reaches no token, port, key or other workspace, also not by 
   assert.equal(mcp.status()["evil"]?.processes, 2, "the owner's and the guest's");
 });
 
+test("what a guest plants in the workspace does not run with the secrets of a server", limit, async (t) => {
+  const world = await open(t);
+  const { folder } = await world.host.workspaceFor(guest);
+  // A program like `npx server` would start what lies in node_modules of this folder.
+  const { attack } = serversIn(t, world);
+  const said = await attack("return process.cwd()", guest);
+  assert.match(said, /done: \/home\/sandbox/);
+  const { attack: plain } = serversIn(t, world, { env: {} });
+  assert.match(await plain("return process.cwd()", guest), new RegExp(`done: ${folder}`), "one without starts there");
+});
+
 test("what a server leaves behind when it is closed ends with it", limit, async (t) => {
   const world = await open(t);
   const { attack, mcp } = serversIn(t, world);
