@@ -243,7 +243,7 @@ describe("where there is no sandbox", () => {
     const result = await readFileTool(room).run({ path: "f" }, aToolContext());
     assert.deepEqual(result, {
       type: "failed",
-      why: "File tools are off, because the sandbox does not work: bwrap is not installed.",
+      why: "File tools are off. bwrap is not installed.",
     });
     assert.equal(room.workers.count, 0);
   });

@@ -235,7 +235,7 @@ export function refuseWithoutWall(state: SandboxState, { party }: Requester, { i
   const refuse = (why: string) => {
     throw new Fault("not-possible", why);
   };
-  if (state.type === "missing") refuse(`File tools are off, because the sandbox does not work: ${state.why}`);
+  if (state.type === "missing") refuse(`File tools are off. ${state.why}`);
   if (state.type !== "off") return;
   if (party === "person") {
     refuse("There is no sandbox on this machine, so only its owner and admins may use file tools.");
