@@ -14,6 +14,7 @@ import { meetings } from "./far/crowds.ts";
 import { measureIdle, measureReadable, measureStreaming, measureWire } from "./platforms.ts";
 import { program } from "./process.ts";
 import { measureCrowd, measureGrowth, measureModel } from "./model.ts";
+import { measureSandbox } from "./sandbox.ts";
 import { measureSnapshot } from "./snapshot.ts";
 import { measureBackAgain, measureBusyStop, measureMarks, measureStopCommand } from "./stops.ts";
 import { measureTurns } from "./turns.ts";
@@ -250,7 +251,18 @@ async function files(): Promise<void> {
   });
 }
 
-const groups = { turns, start, life, history, model, platforms, readable, files };
+async function sandbox(): Promise<void> {
+  const found = await measureSandbox();
+  add({
+    what: `\`true\` behind the wall (${found.sandbox}), p50`,
+    figure: `${ms(found.moreMs)} more than ${ms(found.bareMs)} (once a process: ${ms(found.firstMs)})`,
+    bar: "≤ 30 ms more",
+    holds: found.moreMs <= 30,
+    raw: found,
+  });
+}
+
+const groups = { turns, start, life, history, model, platforms, readable, files, sandbox };
 const unknown = values.only?.filter((name) => !Object.hasOwn(groups, name)) ?? [];
 if (unknown.length > 0) {
   console.error(`There is no group ${unknown.join(", ")}; there are ${Object.keys(groups).join(", ")}.`);

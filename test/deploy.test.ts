@@ -86,11 +86,30 @@ test("compose waits as long as every other supervisor, and starts it again", () 
   assert.ok("everturn" in file.volumes);
   const build = one["build"] as { readonly context: string; readonly dockerfile: string };
   assert.ok(existsSync(join(root, "deploy/docker", build.context, build.dockerfile)));
-  const allowed = "image build container_name restart network_mode init stop_grace_period volumes".split(" ");
+  const allowed =
+    "image build container_name restart network_mode init stop_grace_period volumes read_only tmpfs cap_drop security_opt".split(
+      " ",
+    );
   assert.deepEqual(
     Object.keys(one).filter((key) => !allowed.includes(key)),
     [],
   );
+});
+
+test("the container has bubblewrap, no capabilities and a root file system that cannot be written", () => {
+  assert.match(read("deploy/docker/Dockerfile"), /apt-get install .*\bbubblewrap\b/);
+  const { services } = parse(read("deploy/docker/compose.yaml")) as {
+    readonly services: { readonly everturn: Readonly<Record<string, unknown>> };
+  };
+  const { read_only: isReadOnly, tmpfs, cap_drop: dropped, security_opt: options } = services.everturn;
+  assert.deepEqual([isReadOnly, tmpfs, dropped], [true, ["/tmp"], ["ALL"]]);
+  // What the advice of the sandbox asks for, and nothing that gives more rights to the gateway itself.
+  assert.deepEqual(options, [
+    "no-new-privileges:true",
+    "seccomp=unconfined",
+    "apparmor=unconfined",
+    "systempaths=unconfined",
+  ]);
 });
 
 test("the image with s6 starts what decides by the last wanted state", () => {

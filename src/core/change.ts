@@ -76,6 +76,8 @@ export type Change =
   | { readonly put: "model"; readonly session: SessionId; readonly model: string | null }
   /** Strangers' words came into the conversation. */
   | { readonly put: "outside"; readonly session: SessionId }
+  /** Somebody without the rights of an admin wrote in a group. */
+  | { readonly put: "guests"; readonly session: SessionId }
   /** Adds to what a conversation has used on a day. */
   | { readonly put: "usage"; readonly day: string; readonly session: SessionId; readonly usage: Usage }
   /** What was said in the turn no longer belongs to the conversation's memory; the transcript keeps it. */

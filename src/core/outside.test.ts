@@ -4,7 +4,7 @@ import { anInbound } from "../testing/samples.ts";
 import { table } from "../testing/table.ts";
 import type { Entry } from "./journal.ts";
 import { type FileRef, type Inbound, bringsOutside } from "./message.ts";
-import { type MarkedAction, isMarked, markedActions, needsLeave } from "./outside.ts";
+import { type MarkedAction, isMarked, markBy, markedActions, needsLeave } from "./outside.ts";
 
 const file = (mime: string): FileRef => ({ name: "a", mime, blob: "b", bytes: 1 });
 const withFile = (mime: string): Partial<Inbound> => ({ body: { kind: "text", text: "look", files: [file(mime)] } });
@@ -66,6 +66,31 @@ table(
     },
   ],
   async ({ outside, journal, marked }) => assert.equal(isMarked({ outside }, anInbound("hello"), journal), marked),
+);
+
+const inGroup = (more: Partial<Inbound>) => anInbound("hello", { group: { called: true }, ...more });
+table(
+  "guests of a group mark it for those with more rights",
+  [
+    { name: "a guest writes", input: inGroup({ party: "person" }), mark: "guests", markedAfterGuests: false },
+    { name: "an admin writes", input: inGroup({ party: "admin" }), mark: null, markedAfterGuests: true },
+    {
+      name: "a guest forwards",
+      input: inGroup({ party: "person", carries: true }),
+      mark: "everybody",
+      markedAfterGuests: true,
+    },
+    {
+      name: "a guest in their own chat",
+      input: anInbound("hello", { party: "person" }),
+      mark: null,
+      markedAfterGuests: false,
+    },
+  ],
+  async ({ input, mark, markedAfterGuests }) => {
+    assert.equal(markBy(input), mark);
+    assert.equal(isMarked({ outside: false, guests: true }, input, []), markedAfterGuests);
+  },
 );
 
 test("what a marked conversation asks for, and nothing else", () => {

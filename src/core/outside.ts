@@ -3,11 +3,17 @@
 
 import { type Entry, isFromOutside } from "./journal.ts";
 import { type Inbound, bringsOutside } from "./message.ts";
+import { partyOf } from "./requester.ts";
 import type { Session } from "./session.ts";
 
 /** Whether text from outside is in what the agent reads: in earlier turns, in this message, or in what came since. */
-export function isMarked(session: Pick<Session, "outside">, input: Inbound, journal: readonly Entry[]): boolean {
+export function isMarked(
+  session: Pick<Session, "outside" | "guests">,
+  input: Inbound,
+  journal: readonly Entry[],
+): boolean {
   if (session.outside || bringsOutside(input) || isFromOutside(journal)) return true;
+  if (session.guests === true && partyOf(input) !== "person") return true;
   // Another person of a group joined the turn: the words that the agent follows are not all of one person.
   return journal.some((entry) => entry.type === "joined" && entry.message.sender !== input.sender);
 }
@@ -48,4 +54,10 @@ const asksWhenMarked: Readonly<Record<MarkedAction, boolean>> = {
 
 export function needsLeave(marked: boolean, action: MarkedAction): boolean {
   return marked && asksWhenMarked[action];
+}
+
+/** How a message marks its session: for everybody, or for those who have more rights than its sender. */
+export function markBy(input: Inbound): "everybody" | "guests" | null {
+  if (bringsOutside(input)) return "everybody";
+  return input.group !== undefined && partyOf(input) === "person" ? "guests" : null;
 }

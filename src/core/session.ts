@@ -26,6 +26,8 @@ export type Session = {
   readonly model: string | null;
   /** Strangers' words came into it: its agent may look at them until its user starts over. */
   readonly outside: boolean;
+  /** In a group, somebody wrote in it who is neither owner nor admin: to these it is marked as well. */
+  readonly guests?: true;
 };
 
 /** `crash`: the process died without having begun a stop. */

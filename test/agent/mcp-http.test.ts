@@ -1,6 +1,8 @@
 // MCP over streamable HTTP, against a server of our own that forgets, breaks off and floods.
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { openHttpServer } from "../fakes/mcp/http.ts";
 import { stage } from "./mcp-stage.ts";
@@ -20,6 +22,52 @@ test("calls go over HTTP with the headers that are set, and a key is never said"
   assert.match(result, /failed.*cannot be reached.*hidden/);
   const told = [result, JSON.stringify(wrong.mcp.status()), ...wrong.log, ...right.log].join("\n");
   assert.ok(!told.includes("another-key-5678") && !told.includes("planted-key-1234"), told);
+});
+
+test("credentials go to the configured origin alone: a redirect elsewhere is not followed", limit, async (t) => {
+  const visits: string[] = [];
+  const thief = createServer((request, response) => {
+    visits.push(JSON.stringify(request.headers));
+    response.writeHead(200).end("{}");
+  });
+  const mover = createServer((_, response) => {
+    const { port } = thief.address() as AddressInfo;
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/mcp` }).end();
+  });
+  for (const server of [thief, mover]) {
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    t.after(() => server.close());
+  }
+  const { port } = mover.address() as AddressInfo;
+  const net = { url: `http://127.0.0.1:${port}/mcp`, headers: { "x-api-key": "planted-key-1234" } };
+  const { call } = stage(t, { servers: { net }, pace: { retryMinMs: 60_000 } });
+  assert.match(JSON.stringify(await call("net__echo")), /failed.*cannot be reached/);
+  assert.deepEqual(visits, []);
+});
+
+test("a complaint without an end is broken off", limit, async (t) => {
+  const endless = createServer((_, response) => {
+    response.writeHead(500);
+    const pour = (): void => {
+      if (response.destroyed) return;
+      if (response.write("x".repeat(1_000_000))) setImmediate(pour);
+      else response.once("drain", pour);
+    };
+    pour();
+  });
+  await new Promise<void>((done) => endless.listen(0, "127.0.0.1", done));
+  t.after(() => {
+    endless.close();
+    endless.closeAllConnections();
+  });
+  const { port } = endless.address() as AddressInfo;
+  const before = process.memoryUsage().rss;
+  const { call } = stage(t, {
+    servers: { net: { url: `http://127.0.0.1:${port}/mcp` } },
+    pace: { retryMinMs: 60_000 },
+  });
+  assert.match(JSON.stringify(await call("net__echo")), /failed.*cannot be reached/);
+  assert.ok(process.memoryUsage().rss - before < 300e6);
 });
 
 test("a server that forgot us is greeted again, and the call made once", limit, async (t) => {

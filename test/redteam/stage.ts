@@ -267,7 +267,7 @@ function own(path: string, top: string, { uid, gid }: { readonly uid: number; re
 
 const sandboxes = new Set(["bwrap", "docker", "podman"]);
 
-/** In the bare variant a folder with everything but sandboxes. */
+/** In the bare variant a folder with everything but sandboxes that work. */
 function pathOf(t: TestContext): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   // What lies in the home of root is closed to the user of the gateway.
@@ -276,6 +276,10 @@ function pathOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "everturn-bare-"));
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
+  // Found first, wherever else one is looked for: as on a machine that forbids namespaces.
+  const refusal = "bwrap: No permissions to create a new namespace";
+  writeFileSync(join(folder, "bwrap"), `#!/bin/sh\necho '${refusal}' >&2\nexit 1\n`);
+  chmodSync(join(folder, "bwrap"), 0o755);
   for (const from of path.split(delimiter)) {
     if (!existsSync(from)) continue;
     for (const name of readdirSync(from)) {

@@ -33,10 +33,10 @@ async function openOld(t: TestContext, tools: string, more: Partial<RedSettings>
 
 type Rule = { readonly id: string; readonly tool: string; readonly subject: string; readonly held?: boolean };
 const rulesOf = [
-  ["terminal", "git push origin ann (in /home/ann/.everturn/workspace)"],
-  ["terminal", "git push origin main (in /home/ann/.everturn/workspace)"],
-  ["terminal", "sudo true (in /home/ann/.everturn/workspace)"],
-  ["write_file", "writing any content to /home/ann/outside.txt"],
+  "git push origin ann (in /home/ann/.everturn/workspace)",
+  "git push origin main (in /home/ann/.everturn/workspace)",
+  "sudo true (in /home/ann/.everturn/workspace)",
+  "writing any content to /home/ann/outside.txt",
 ];
 
 test("an upgrade keeps conversations, memories and rules, and answers what waited", limit, async (t) => {
@@ -60,7 +60,8 @@ test("an upgrade keeps conversations, memories and rules, and answers what waite
     );
   }
   const { rules } = await client.get<{ rules: readonly Rule[] }>("/api/rules");
-  assert.deepEqual(rules.map(({ tool, subject }) => [tool, subject]).toSorted(), rulesOf);
+  const subjects = rules.map(({ subject }) => subject);
+  assert.deepEqual(new Set(subjects), new Set(rulesOf));
   const held = rules.filter((rule) => rule.held === true).map(({ subject }) => subject);
   assert.deepEqual(held, ["git push origin ann (in /home/ann/.everturn/workspace)"], "a guest's rule is not in effect");
   await until(
@@ -76,7 +77,7 @@ test("rules of before that are too wide are shown, and what they allowed is aske
   const { stage } = await openOld(t, "{ approvals: dangerous }");
   const target = await stage.start();
   const { out } = await run(t, stage.home, ["approvals", "rules"]);
-  for (const [, subject = ""] of rulesOf) assert.ok(out.includes(subject), `${subject} is shown in ${out}`);
+  for (const subject of rulesOf) assert.ok(out.includes(subject), `${subject} is shown in ${out}`);
   assert.match(out, /asked again[\s\S]*git push origin ann|git push origin ann[\s\S]*asked again/);
   const outside = join(stage.userHome, "outside.txt");
   for (const call of [

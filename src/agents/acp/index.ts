@@ -3,7 +3,7 @@
 // where it can load it, else from our record. Each person has a process of their own, with their own workspace.
 
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
-import { type Requester, requesterOf } from "../../core/requester.ts";
+import { type Requester, ownerPerson, requesterOf } from "../../core/requester.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import type { PeerWorkspace } from "../../peers/launch.ts";
 import { peopleMax, personPool } from "../../peers/pool.ts";
@@ -75,6 +75,7 @@ export function acp(options: AcpOptions): Agent {
   const ending = new Set<Promise<void>>();
   const processes = personPool<Keeper & { readonly person: string }>({
     max: peopleMax,
+    keeps: ownerPerson,
     isIdle: ({ person }) =>
       ![...stepping.values()].includes(person) &&
       ![...places.values()].some((place) => place.person === person && (place.work ?? place.stopping) !== null),

@@ -49,6 +49,15 @@ test("the question shows what would be done, why it is asked, and what always wo
   );
 });
 
+test("effects come first, one on each line, and nothing in them can break out of it", () => {
+  const effects = ["Deletes a\nb.", "Connects to a.example."];
+  assert.match(
+    textOf({ effects }),
+    /^Deletes a\\u\{a\}b\.\nConnects to a\.example\.\n\nMay I do this with terminal\?\n\n```/,
+  );
+  assert.match(textOf({ effects }, true), /^What would be done has changed/);
+});
+
 test("asked again, it says that something changed", () => {
   assert.match(textOf({}, true), /^What would be done has changed since you were asked/);
 });

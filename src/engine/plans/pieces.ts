@@ -4,9 +4,10 @@
 import type { Change } from "../../core/change.ts";
 import type { Instant, TurnId } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
-import { type FileRef, type Inbound, bringsOutside } from "../../core/message.ts";
+import type { FileRef, Inbound } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
-import { takenBy } from "../../core/session.ts";
+import { markBy } from "../../core/outside.ts";
+import { type Session, takenBy } from "../../core/session.ts";
 import { type Turn, advanceTurn, asNew, newTurn } from "../../core/turn.ts";
 import { type Plan, inboxRow, saidRow } from "../accepting.ts";
 import type { Obeyed } from "../commands/obeyed.ts";
@@ -66,7 +67,9 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     const from = turn.input.from;
     const accepted = () => {
       lane.stored = true;
-      if (bringsOutside(turn.input)) lane.session = { ...lane.session, outside: true };
+      const mark = markBy(turn.input);
+      if (mark === "everybody") lane.session = { ...lane.session, outside: true };
+      if (mark === "guests") lane.session = { ...lane.session, guests: true };
       events.emit({ type: "accepted", session: turn.session, turn: turn.id, from });
     };
     if (arrival === "start-now") {
@@ -120,7 +123,7 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     turn: planTurn,
     message(lane, inbound, more = []) {
       const turn = newTurn(world.id() as TurnId, lane.session.id, inbound, world.now());
-      const strange: Change[] = bringsOutside(inbound) ? [{ put: "outside", session: lane.session.id }] : [];
+      const strange = marksOf(inbound, lane.session);
       const words = [...strange, ...self.words(inbound, lane, turn.id)];
       return planTurn(lane, turn, true, [self.inbox(inbound, turn.id), ...session(lane), ...words, ...more], []);
     },
@@ -168,6 +171,13 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
     }),
   };
   return self;
+}
+
+/** A mark that is there already needs no write. */
+function marksOf(inbound: Inbound, { id: session, outside, guests }: Session): readonly Change[] {
+  const mark = outside ? null : markBy(inbound);
+  if (mark === "everybody") return [{ put: "outside", session }];
+  return mark === "guests" && guests !== true ? [{ put: "guests", session }] : [];
 }
 
 function showing(change: Change, text: string): Change {

@@ -37,7 +37,7 @@ export function book(parts: Parts, running: Running, past: readonly Entry[]): Bo
     for (const [i, entry] of entries.entries()) changes.push({ put: "entry", turn, n: journal.length + i, at, entry });
     // The end of a call brings its own mark with it.
     const brought = entries.filter(({ type }) => type !== "tool-ended");
-    const isNew = !running.session.outside && isMarked(running.session, running.turn.input, brought);
+    const isNew = !running.session.outside && isMarked({ outside: false }, running.turn.input, brought);
     const marks: Change[] = isNew ? [{ put: "outside", session: session.id }] : [];
     const result = await ledger.keep([...changes, ...more, ...marks]);
     if (result !== "committed") return result;

@@ -33,6 +33,7 @@ export function toSession(raw: Raw): Session {
     reset: raw["reset"] as Session["reset"],
     model: raw["model"] as string | null,
     outside: raw["outside"] === 1,
+    ...(raw["outside"] === 2 ? { guests: true } : {}),
   };
 }
 

@@ -76,6 +76,7 @@ const table = {
   ],
   model: ["UPDATE sessions SET model = ? WHERE id = ?", "one"],
   outside: ["UPDATE sessions SET outside = 1 WHERE id = ?", "one"],
+  guests: ["UPDATE sessions SET outside = 2 WHERE id = ? AND outside = 0", "anything"],
   usage: [
     `INSERT INTO usage(day, model, session, steps, input, cached, output, cost, unpriced)
      VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET steps = steps + 1, input = input + excluded.input,
@@ -236,7 +237,7 @@ function accessRow(change: Extract<Change, { put: "input" | "wording" | "pairing
 
 /** What agents leave behind: rules, memories, summaries, choices and what they cost. */
 function agentRow(
-  change: Extract<Change, { put: "rule" | "memory" | "summary" | "model" | "outside" | "usage" | "undone" }>,
+  change: Extract<Change, { put: "rule" | "memory" | "summary" | "model" | "outside" | "guests" | "usage" | "undone" }>,
 ): Row {
   switch (change.put) {
     case "rule": {
@@ -253,6 +254,8 @@ function agentRow(
       return [numbers.model, change.model, change.session];
     case "outside":
       return [numbers.outside, change.session];
+    case "guests":
+      return [numbers.guests, change.session];
     case "usage": {
       const { model, input, cached, output, cost } = change.usage;
       const { day, session } = change;

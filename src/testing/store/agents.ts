@@ -183,8 +183,13 @@ function conversationTests(open: OpenStore): void {
     }
     await write(store, [{ put: "model", session: sessionId("s1"), model: null }]);
     assert.equal((await store.session(sessionId("s1")))?.outside, false);
+    await write(store, [{ put: "guests", session: sessionId("s1") }]);
+    const guarded = await store.session(sessionId("s1"));
+    assert.deepEqual([guarded?.outside, guarded?.guests], [false, true]);
     await write(store, [{ put: "outside", session: sessionId("s1") }]);
     assert.equal((await store.session(sessionId("s1")))?.outside, true);
+    await write(store, [{ put: "guests", session: sessionId("s1") }]);
+    assert.equal((await store.session(sessionId("s1")))?.outside, true, "the stronger mark stays");
     assert.deepEqual(await store.summaryOf(sessionId("s1")), { upTo: 9, text: "up to 9" });
     assert.equal((await store.session(sessionId("s1")))?.model, null);
   });

@@ -44,6 +44,7 @@ const everyKind: readonly Change[] = [
   { put: "summary", session: sessionId("s1"), upTo: 1, text: "in short", at: at(3) },
   { put: "model", session: sessionId("s1"), model: "openai/small" },
   { put: "outside", session: sessionId("s1") },
+  { put: "guests", session: sessionId("s1") },
   { put: "usage", day: "2026-11-15", session: sessionId("s1"), usage: someUsage },
   { put: "undone", session: sessionId("s1"), turn: turnId("t1") },
   { put: "fact", name: "a fact", value: "its value" },

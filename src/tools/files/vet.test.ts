@@ -1,4 +1,4 @@
-// Where a path leads is told from its text, and what follows from it is one table.
+// Where a path leads follows from its text, and what is asked for is one table.
 
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { aRoom, aVet, withoutSandbox } from "../../../test/fakes/room.ts";
 import type { PathGrant } from "../../core/grant.ts";
 import type { VetContext } from "../../ports/tool.ts";
 import {
+  type AskReason,
   type FileCase,
   type FileToolCall,
   type FileToolName,
@@ -94,28 +95,26 @@ describe("what is asked for", () => {
     state: "on",
     canCheckOpened: true,
   };
-  const cases: readonly (readonly [more: Partial<FileCase>, asks: RegExp | null])[] = [
+  const cases: readonly (readonly [more: Partial<FileCase>, asks: AskReason | null])[] = [
     [{}, null],
     [{ access: "write" }, null],
     [{ policy: "never" }, null],
-    [{ policy: "always" }, /every call/],
-    [{ policy: "always", access: "write" }, /every call/],
-    [{ position: "outside" }, /outside of the workspace/],
-    [{ position: "outside", policy: "never" }, /outside of the workspace/],
-    [{ position: "outside", access: "write", policy: "never" }, /outside of the workspace/],
+    [{ policy: "always" }, "every-call"],
+    [{ policy: "always", access: "write" }, "every-call"],
+    [{ position: "outside" }, "outside"],
+    [{ position: "outside", policy: "never" }, "outside"],
+    [{ position: "outside", access: "write", policy: "never" }, "outside"],
     [{ state: "off" }, null],
-    [{ state: "off", access: "write" }, /every change/],
-    [{ state: "off", access: "write", policy: "never" }, /every change/],
-    [{ state: "off", canCheckOpened: false }, /everything is asked for/],
-    [{ state: "off", canCheckOpened: false, policy: "never" }, /everything is asked for/],
-    [{ state: "off", position: "outside", policy: "never" }, /outside of the workspace/],
-    [{ state: "off", policy: "always" }, /every call/],
+    [{ state: "off", access: "write" }, "unwalled-change"],
+    [{ state: "off", access: "write", policy: "never" }, "unwalled-change"],
+    [{ state: "off", canCheckOpened: false }, "unwalled"],
+    [{ state: "off", canCheckOpened: false, policy: "never" }, "unwalled"],
+    [{ state: "off", position: "outside", policy: "never" }, "outside"],
+    [{ state: "off", policy: "always" }, "every-call"],
   ];
   for (const [more, asks] of cases) {
     test(JSON.stringify(more), () => {
-      const reason = reasonToAsk({ ...base, ...more });
-      if (asks === null) assert.equal(reason, null);
-      else assert.match(reason ?? "runs", asks);
+      assert.equal(reasonToAsk({ ...base, ...more }), asks);
     });
   }
 });
@@ -149,6 +148,23 @@ describe("a call outside of the workspace", () => {
       assert.equal(other.subject, subject);
     });
   }
+
+  test("its question names the effects, the worst first", async (t) => {
+    const room = aRoom(t);
+    const call = { tool: "send_file", path: "/srv/.ssh/id_rsa", input: {} } as const;
+    const verdict = await vetFile(room, call, aVet({ outside: true }));
+    assert.deepEqual(verdict.type === "approve" ? verdict.effects : null, [
+      "Sends /srv/.ssh/id_rsa to this chat.",
+      "It may hold passwords or keys.",
+      "It is outside of the workspace.",
+      "This conversation holds text from outside, which may have led to this.",
+    ]);
+    const inside = await vetFile(room, { tool: "write_file", path: "a", input: {}, text: "x" }, aVet());
+    assert.deepEqual(inside.type === "approve" ? [inside.what, inside.effects] : null, [
+      "Overwrites a\nx",
+      ["Overwrites a.", "There is no sandbox here, so every change is asked for."],
+    ]);
+  });
 
   const refused: readonly (readonly [path: string, why: RegExp])[] = [
     ["../config.yaml", /belongs to the gateway itself/],

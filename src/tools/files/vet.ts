@@ -6,7 +6,7 @@ import type { Verdict } from "../../core/approval.ts";
 import { type Grant, type PathGrant, noGrant } from "../../core/grant.ts";
 import type { SandboxState } from "../../ports/sandbox.ts";
 import type { VetContext } from "../../ports/tool.ts";
-import type { Policy } from "../policy/index.ts";
+import { type Policy, mayHoldSecrets } from "../policy/index.ts";
 import { digest } from "../digest.ts";
 import { isBelow } from "./worker/paths.ts";
 import type { FileWorkers } from "./workers.ts";
@@ -126,13 +126,23 @@ export type FileCase = {
   readonly canCheckOpened: boolean;
 };
 
-/** Null when it runs unasked; else the end of the reason to ask. */
-export function reasonToAsk({ position, access, policy, state, canCheckOpened }: FileCase): string | null {
-  if (position === "outside") return "which is outside of the workspace";
-  if (state !== "on" && access === "write") return "and without a sandbox every change is asked for";
-  if (state !== "on" && !canCheckOpened) return "and without a sandbox everything is asked for here";
-  return policy === "always" ? "and every call is asked for" : null;
+export type AskReason = "outside" | "unwalled-change" | "unwalled" | "every-call";
+
+/** Null when it runs unasked. */
+export function reasonToAsk({ position, access, policy, state, canCheckOpened }: FileCase): AskReason | null {
+  if (position === "outside") return "outside";
+  if (state !== "on" && access === "write") return "unwalled-change";
+  if (state !== "on" && !canCheckOpened) return "unwalled";
+  return policy === "always" ? "every-call" : null;
 }
+
+/** As the end of a sentence, and as one of its own. */
+const reasons: Readonly<Record<AskReason, readonly [clause: string, sentence: string]>> = {
+  outside: ["which is outside of the workspace", "It is outside of the workspace."],
+  "unwalled-change": ["and there is no sandbox", "There is no sandbox here, so every change is asked for."],
+  unwalled: ["and there is no sandbox", "There is no sandbox here, so everything is asked for."],
+  "every-call": ["and every call is asked for", "Every call is asked for (approvals: always)."],
+};
 
 export async function vetFile(options: FileToolOptions, call: FileToolCall, context: VetContext): Promise<Verdict> {
   const { workers, userHome, closed, approvals: policy } = options;
@@ -153,8 +163,15 @@ export async function vetFile(options: FileToolOptions, call: FileToolCall, cont
   const grant: Grant = position === "outside" ? { ...noGrant, paths: [{ path, access }] } : noGrant;
   const shown = isBelow(workspace, path) ? relative(workspace, path) || "the workspace" : path;
   const what = call.text === undefined ? does(shown) : `${does(shown)}\n${call.text}`;
+  const [clause, sentence] = reasons[reason];
+  const effects = [
+    `${does(shown)}.`,
+    ...(mayHoldSecrets(path) ? ["It may hold passwords or keys."] : []),
+    sentence,
+    ...(context.outside ? ["This conversation holds text from outside, which may have led to this."] : []),
+  ];
   const bound = digest([call.tool, path, call.input, grant]);
-  return { type: "approve", why: `${why(shown)}, ${reason}`, what, bound, grant, subject: always(path) };
+  return { type: "approve", why: `${why(shown)}, ${clause}`, effects, what, bound, grant, subject: always(path) };
 }
 
 function refuse(why: string): Verdict {

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFil
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { type TestRoom, aRoom, aVet, withoutSandbox } from "../../../test/fakes/room.ts";
 import type { ToolResult } from "../../core/journal.ts";
 import type { Tool } from "../../ports/tool.ts";
@@ -43,6 +44,19 @@ function walled(t: Parameters<typeof aRoom>[0]): WalledRoom {
       return named(name).run(input, aToolContext(`k${calls++}`, { grant: verdict.grant }));
     },
   };
+}
+
+/** Whose command line names this path, as that of the sandbox does. */
+function processesOf(path: string): readonly string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(path);
+    } catch (error) {
+      // It ended meanwhile.
+      if (error instanceof Error && "code" in error) return false;
+      throw error;
+    }
+  });
 }
 
 describe("file tools inside a sandbox", { skip, timeout: 300_000 }, () => {
@@ -97,6 +111,14 @@ describe("file tools inside a sandbox", { skip, timeout: 300_000 }, () => {
       result.why,
       /^link is a link to .*notes\.txt, not found inside the sandbox\. Ask for .*notes\.txt itself/,
     );
+  });
+
+  test("ended, nothing of them is left, neither the sandbox around them", async (t) => {
+    const room = walled(t);
+    await room.run("read_file", { path: "f" });
+    assert.ok(processesOf(room.workspace).length > 0);
+    room.workers.close();
+    while (processesOf(room.workspace).length > 0) await pause(20);
   });
 
   test("a grant opens one path for one call", async (t) => {

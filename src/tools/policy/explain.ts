@@ -29,11 +29,11 @@ export function explain({ grant, sandbox, deletes, publishes, background, marked
       ({ kind, host }) =>
         `${publishes ? `Publishes to ${host} with` : `Signs in at ${host} with`} your ${kind === "ssh-agent" ? "SSH key" : "git password"}; anything in the workspace can use it during the call.`,
     ),
-    ...(publishes && credentials.length === 0 && hosts.length > 0 ? [`Publishes to ${listed(hosts)}.`] : []),
+    ...(publishes && credentials.length === 0 && hosts.length > 0 ? [`Publishes to ${allOf(hosts)}.`] : []),
     ...read.map(readLine),
     ...(hosts.length === 0
       ? []
-      : [`Connects to ${listed(hosts.map(hostName))}; anything it can read can be sent there.`]),
+      : [`Connects to ${allOf(hosts.map(hostName))}; anything it can read can be sent there.`]),
     ...(background && isWider ? ["Keeps all of this while it runs in the background."] : []),
     ...(marked ? ["This conversation holds text from outside, which may have led to this."] : []),
   ];
@@ -46,8 +46,12 @@ const unprotected =
 const secret =
   /(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.kube|\.docker|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env[\w.]*|\.password-store|id_[a-z0-9]+|shadow)(?:\/|$)|\.(?:pem|key|p12|pfx|kdbx)$/;
 
+export function mayHoldSecrets(path: string): boolean {
+  return secret.test(path);
+}
+
 function readLine({ path }: PathGrant): string {
-  return `Can read ${path} and anything in it${secret.test(path) ? ", which may hold passwords or keys" : ""}.`;
+  return `Can read ${path} and anything in it${mayHoldSecrets(path) ? ", which may hold passwords or keys" : ""}.`;
 }
 
 function hostName(host: string): string {
@@ -63,6 +67,9 @@ function shorter(word: string): string {
 }
 
 export function listed(all: readonly string[]): string {
-  const shown = all.length > shownMax ? [...all.slice(0, shownMax), `${all.length - shownMax} more`] : all;
+  return allOf(all.length > shownMax ? [...all.slice(0, shownMax), `${all.length - shownMax} more`] : all);
+}
+
+function allOf(shown: readonly string[]): string {
   return shown.length < 2 ? (shown[0] ?? "") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
 }

@@ -7,8 +7,9 @@ export {
   judgeCommand,
   needWhy,
 } from "./command.ts";
+export { mayHoldSecrets } from "./explain.ts";
 export { judgeForeign } from "./foreign.ts";
-export { type Needs, type PathNeed, needsOf } from "./needs.ts";
+export { type Needs, type PathNeed, isVisible, needsOf } from "./needs.ts";
 export { decidePath, isInside } from "./paths.ts";
 export { isReadOnly } from "./read-only.ts";
 export { remoteNeeds } from "./remotes.ts";

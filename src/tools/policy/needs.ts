@@ -198,7 +198,8 @@ const writers = /^(?:rm|rmdir|unlink|shred|mv|mkdir|touch|tee|chmod|chown|chgrp|
 const base = /^\/(?:usr|s?bin|lib\d*|libx?\d+|opt|etc|nix|System|Library)(?:\/|$)/;
 const own = /^\/(?:tmp|dev|proc|sys|run|var\/tmp|private\/tmp)(?:\/|$)|^\/$/;
 
-function isVisible(path: string, access: PathGrant["access"], workspace: string): boolean {
+/** Whether every sandbox has it, as its own or as the machine's. */
+export function isVisible(path: string, access: PathGrant["access"], workspace: string): boolean {
   if (path === workspace || path.startsWith(`${workspace}/`) || own.test(path)) return true;
   return access === "read" && base.test(path);
 }

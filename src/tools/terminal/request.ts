@@ -15,6 +15,7 @@ import {
   type PathNeed,
   decidePath,
   isInside,
+  isVisible,
   needWhy,
   needsOf,
   remoteNeeds,
@@ -40,19 +41,20 @@ export type Folders = {
   readonly cwd: string;
 };
 
-export async function foldersOf({ cwd }: CommandInput, options: TerminalOptions): Promise<Folders> {
+export async function foldersOf({ cwd }: CommandInput, options: TerminalOptions, isWalled: boolean): Promise<Folders> {
   await mkdir(options.workspace, { recursive: true });
   const { workspace, home, userHome } = options;
   const typed = resolve(workspace, cwd ?? ".");
-  const kind = await kindOf(typed);
-  // A link may lead to a folder that commands do not see; that it exists is not told either.
-  if (kind !== "folder")
+  const real = await resolved(workspace);
+  // The sandbox has a /tmp of its own, so what is there cannot be seen from here.
+  const isTheirs = isWalled && !isInside(typed, workspace) && isVisible(typed, "write", real);
+  if (!isTheirs && (await kindOf(typed)) !== "folder")
     throw new Fault("not-found", `There is no folder ${typed} to run it in; relative ones begin in ${workspace}.`);
   return {
-    workspace: await resolved(workspace),
+    workspace: real,
     home: await resolved(home),
     userHome: userHome === null ? null : await resolved(userHome),
-    cwd: await resolved(typed),
+    cwd: isTheirs ? typed : await resolved(typed),
   };
 }
 
@@ -100,12 +102,18 @@ async function wantedBy(
   const asked = input.credentials === true ? hosts.map(credentialFor) : [];
   const credentials = [...needs.credentials, ...remotes.flatMap((one) => one.credentials), ...asked];
   const guessed = [...needs.paths, ...remotes.flatMap((one) => one.paths).map((one) => ({ ...one, isMoved: false }))];
-  const here: PathNeed = { path: folders.cwd, access: "read", isMoved: false };
+  const isSeen = isVisible(folders.cwd, "read", folders.workspace);
+  const here: readonly PathNeed[] = isSeen ? [] : [{ path: folders.cwd, access: "read", isMoved: false }];
   const explicit = (input.paths ?? []).map((one) => ({ ...one, path: resolve(folders.cwd, one.path), isMoved: false }));
-  const paths = await pathsOf([...guessed, here], explicit, folders);
+  const paths = await pathsOf([...guessed, ...here], explicit, folders);
   if (typeof paths === "string") return paths;
+  // Whoever is asked must be able to read all of it.
+  if (paths.length > askedMax || new Set(hosts).size > askedMax)
+    return `Not run: it needs more than ${askedMax} hosts or paths outside the workspace. Split it into several calls, or name a folder that holds the paths.`;
   return { hosts: [...new Set(hosts)], paths, credentials: uniqueCredentials(credentials), outside: false };
 }
+
+const askedMax = 20;
 
 const lower = (host: string): string => host.toLowerCase();
 

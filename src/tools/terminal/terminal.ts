@@ -85,7 +85,7 @@ export function terminalTool(options: TerminalOptions): Tool {
     const why = refusal(input);
     if (why !== null) return failed(why);
     const state = await sandbox.state();
-    const folders = await foldersOf(input, options);
+    const folders = await foldersOf(input, options, state.type === "on" && !context.grant.outside);
     const started = await startable(input, context, folders, state);
     if (typeof started === "string") return failed(started);
     const job = await jobs.start({
@@ -157,7 +157,8 @@ export function terminalTool(options: TerminalOptions): Tool {
     async vet(input, context) {
       const state = await sandbox.state();
       const host: CommandHost = { sandbox: state, isRoot: isRoot(), isWindows: process.platform === "win32" };
-      const request = await requestOf(input, await foldersOf(input, options), state, context, options);
+      const folders = await foldersOf(input, options, state.type === "on");
+      const request = await requestOf(input, folders, state, context, options);
       if (typeof request === "string") return { type: "refuse", why: request };
       const verdict = judgeCommand(request, options, host);
       const why = verdict.type === "refuse" ? null : refusal(input);

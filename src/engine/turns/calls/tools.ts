@@ -7,7 +7,7 @@ import { hideDeep } from "../../../core/hide.ts";
 import { type TurnId, later } from "../../../core/ids.ts";
 import { type CallMode, type Entry, type ToolCall, type ToolResult, lastStep } from "../../../core/journal.ts";
 import { limits } from "../../../core/limits.ts";
-import { bringsOutside } from "../../../core/message.ts";
+import { isMarked } from "../../../core/outside.ts";
 import { requesterOf } from "../../../core/requester.ts";
 import type { Tool, ToolContext } from "../../../ports/tool.ts";
 import { childOf, over } from "../../abort.ts";
@@ -76,7 +76,7 @@ export function contextOf(
     address: session.address,
     requester: requesterOf(turn.input, journal),
     grant,
-    outside: session.outside || bringsOutside(turn.input),
+    outside: isMarked(session, turn.input, []),
     key,
     fence: session.fence,
     signal,

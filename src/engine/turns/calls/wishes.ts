@@ -4,8 +4,9 @@ import type { Change } from "../../../core/change.ts";
 import { unreachable } from "../../../core/ids.ts";
 import type { Entry, ToolResult, Wish } from "../../../core/journal.ts";
 import { memoryScope, outsideScope } from "../../../core/memory.ts";
-import { type Inbound, bringsOutside } from "../../../core/message.ts";
+import type { Inbound } from "../../../core/message.ts";
 import { hintsFor } from "../../../core/notice.ts";
+import { isMarked } from "../../../core/outside.ts";
 import { type Maker, requesterOf } from "../../../core/requester.ts";
 import { writeReply } from "../../outbox/replies.ts";
 import { type Parts, platformOf } from "../../parts.ts";
@@ -20,19 +21,18 @@ export function wishesOf(
   key: string,
 ): readonly Change[] {
   const wishes = result.type === "ok" ? (result.wishes ?? []) : [];
-  const isMarked = running.session.outside || bringsOutside(running.turn.input);
-  const maker = makerOf(running.turn.input, journal, isMarked);
+  const maker = makerOf(running.turn.input, journal, isMarked(running.session, running.turn.input, journal));
   return wishes.flatMap((wish, i) => changesOf(parts, running, wish, maker, `${key}.${i}`));
 }
 
 /** A reminder that makes a reminder does it for whoever made the first. */
-function makerOf(input: Inbound, journal: readonly Entry[], isMarked: boolean): Maker {
+function makerOf(input: Inbound, journal: readonly Entry[], marked: boolean): Maker {
   const { sender = input.sender } = input.maker ?? {};
   return {
     party: requesterOf(input, journal).party,
     sender,
     ...(input.group === undefined ? {} : { group: input.group }),
-    ...(isMarked ? { outside: true } : {}),
+    ...(marked ? { outside: true } : {}),
   };
 }
 
