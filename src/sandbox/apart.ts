@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SandboxView, WalledCommand } from "../ports/sandbox.ts";
+import { readAliases } from "./aliases.ts";
 import {
   type PreparedCall,
   type SandboxBase,
@@ -55,7 +56,7 @@ export async function wrapInSeatbelt(
   const order = call.order === null ? null : { ...call.order, port };
   const inside: InsidePaths = { node: process.execPath, folder, sockets: order?.sockets ?? "/", port: port ?? 0 };
   const etc = await settingsFolder(base.all, { gitconfig: gitSettings(base, view, inside) });
-  const granted = grantedPaths(call, [base.home]);
+  const granted = grantedPaths(call, readAliases(base.home));
   const of = (access: "read" | "write") => granted.filter((one) => one.access === access).map(({ path }) => path);
   const own = packageParts(folder).map((name) => join(folder, name));
   const more = [...(view.programs ?? []), ...(view.files === undefined ? [] : [view.files])];
@@ -63,7 +64,7 @@ export async function wrapInSeatbelt(
   const profile = seatbeltProfile({
     readable: [...base.folders, dirname(process.execPath), ...own, etc, ...more, ...sockets, ...of("read")],
     writable: [workspace, folders.home, folders.tmp, ...of("write")],
-    hidden: [base.home],
+    hidden: readAliases(base.home),
     sockets,
     proxyPort: port,
   });
@@ -95,7 +96,7 @@ export async function wrapInContainer(
     at,
     access,
   });
-  const granted = grantedPaths(call, [base.home]);
+  const granted = grantedPaths(call, readAliases(base.home));
   const more = [...(view.programs ?? []), ...(view.files === undefined ? [] : [view.files])];
   const order: RunnerOrder = { ...call.order, container: [base.kind, name] };
   const env = insideEnvironment(view, inside, { HOME: "/home/sandbox", TMPDIR: "/tmp" });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { aliasesIn } from "./aliases.ts";
 import { bubblewrapWords } from "./bubblewrap.ts";
 import { isInherited } from "./descriptors.ts";
 import { boundPath, checkGranted } from "./grants.ts";
@@ -81,6 +82,8 @@ describe("a view", () => {
     const below = view({ workspace: "/tmp/work" });
     assert.equal(below.tmp, "/var/tmp");
     assert.ok(below.mounts.map(shown).includes("memory /tmp"));
+    const both = view({ workspace: "/var/tmp/work", programs: ["/tmp/tool"] });
+    assert.deepEqual([both.tmp, both.mounts.map(shown).includes("memory /var/tmp")], ["/dev/shm", true]);
   });
   test("a granted path in the workspace is there already", () => {
     const path = "/home/ann/.everturn/workspace/a";
@@ -120,6 +123,28 @@ describe("granted paths", () => {
       if (why === null) check();
       else assert.throws(check, why);
     });
+});
+
+describe("other paths of the gateway's home", () => {
+  const info = (...mounts: readonly (readonly [device: string, root: string, at: string])[]) =>
+    mounts.map(([device, root, at], n) => `${n} 1 ${device} ${root} ${at} rw - ext4 /dev/x rw`).join("\n");
+  const root = ["8:1", "/", "/"] as const;
+  const home = "/home/ann/.everturn";
+  const cases: readonly (readonly [name: string, mountinfo: string, paths: readonly string[]])[] = [
+    ["none", info(root, ["8:2", "/", "/srv"]), [home]],
+    ["the home itself", info(root, ["8:1", home, "/srv/alias"]), [home, "/srv/alias"]],
+    ["a folder around it", info(root, ["8:1", "/home", "/srv/homes"]), [home, "/srv/homes/ann/.everturn"]],
+    ["the whole file system", info(root, ["8:1", "/", "/mnt/all"]), [home, `/mnt/all${home}`]],
+    ["a part of it", info(root, ["8:1", `${home}/jobs`, "/srv/jobs"]), [home, "/srv/jobs"]],
+    ["another folder of that file system", info(root, ["8:1", "/var", "/srv/var"]), [home]],
+    [
+      "a home on a disk of its own",
+      info(root, ["8:3", "/ann", "/home/ann"], ["8:3", "/", "/mnt/a\\040b"]),
+      [home, "/mnt/a b/ann/.everturn"],
+    ],
+    ["a workspace mounted into it", info(root, ["8:1", "/srv/work", `${home}/workspace`]), [home]],
+  ];
+  for (const [name, mountinfo, paths] of cases) test(name, () => assert.deepEqual(aliasesIn(mountinfo, home), paths));
 });
 
 describe("folders of PATH", () => {

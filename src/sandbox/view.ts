@@ -35,6 +35,8 @@ export type ViewPlan = {
   readonly bound: readonly string[];
 };
 
+const tmpFolders = ["/tmp", "/var/tmp"];
+
 export function planView(facts: ViewFacts): ViewPlan {
   const { system, runtime, hidden, workspace, folders, settings, programs, more } = facts;
   const outside = facts.granted.filter(({ real }) => !isWithin(real, workspace));
@@ -53,18 +55,19 @@ export function planView(facts: ViewFacts): ViewPlan {
   ];
   const paths = visible.map(({ at }) => at);
   const home = homeFor(paths);
-  const hasMountBelowTmp = paths.some((path) => isBelow(path, "/tmp"));
+  // A mount point inside of a folder that programs can write could be swapped for a link before the next call.
+  const isFree = (folder: string) => !paths.some((path) => isBelow(path, folder));
   const own: readonly Mount[] = [
     bind(folders.home, "write", home),
-    // A mount point inside of a folder that programs can write could be swapped for a link before the next call.
-    hasMountBelowTmp ? { type: "memory", at: "/tmp", isSealed: false } : bind(folders.tmp, "write", "/tmp"),
-    bind(folders.tmp, "write", "/var/tmp"),
+    ...tmpFolders.map(
+      (at): Mount => (isFree(at) ? bind(folders.tmp, "write", at) : { type: "memory", at, isSealed: false }),
+    ),
     bind(folders.tmp, "write", "/dev/shm"),
   ];
   return {
-    mounts: arrangeMounts([...hiding(hidden, [...visible, ...own]), ...own, ...visible]),
+    mounts: arrangeMounts([...hiding(hidden, workspace, [...visible, ...own]), ...own, ...visible]),
     home,
-    tmp: hasMountBelowTmp ? "/var/tmp" : "/tmp",
+    tmp: tmpFolders.find(isFree) ?? "/dev/shm",
     bound: granted.map(({ at }) => at),
   };
 }
@@ -89,12 +92,12 @@ function homeFor(paths: readonly string[]): string {
   return candidates.find((home) => !paths.some((path) => isWithin(path, home) || isWithin(home, path))) ?? "/.sandbox";
 }
 
-/** An empty folder wherever one of the mounts would show the gateway's home. */
-function hiding(hidden: readonly string[], mounts: readonly Mount[]): readonly Mount[] {
+/** An empty folder wherever one of the mounts would show the gateway's home; a part of it may be the workspace. */
+function hiding(hidden: readonly string[], workspace: string, mounts: readonly Mount[]): readonly Mount[] {
   return mounts.flatMap((mount) => {
     if (mount.type !== "bind") return [];
     return hidden.flatMap((home): readonly Mount[] =>
-      isWithin(home, mount.from)
+      isWithin(home, mount.from) && home !== workspace
         ? [{ type: "memory", at: mount.at + home.slice(mount.from.length), isSealed: true }]
         : [],
     );

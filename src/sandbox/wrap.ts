@@ -4,6 +4,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxView, WalledCommand } from "../ports/sandbox.ts";
+import { readAliases } from "./aliases.ts";
 import { bubblewrapWords, wrapWords } from "./bubblewrap.ts";
 import {
   type PreparedCall,
@@ -73,7 +74,7 @@ async function plannedView(ready: Ready, view: SandboxView, call: PreparedCall):
     ...call,
     system: ready.system.mounts,
     runtime: { node: process.execPath, folder, shown: packageParts(folder) },
-    hidden: [ready.home],
+    hidden: readAliases(ready.home),
     settings: Object.fromEntries(Object.keys(files).map((name) => [name, join(etc, name)])),
     programs: (view.programs ?? []).filter((one) => statSync(one, { throwIfNoEntry: false }) !== undefined),
     files: view.files ?? null,

@@ -2,7 +2,7 @@
 // Needs bubblewrap and the right to make namespaces.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -235,4 +235,19 @@ test("a workspace that holds the gateway's home shows none of it, and cannot mov
   assert.equal(readFileSync(join(deep, "control.token"), "utf8"), "PLANTED");
   assert.ok(existsSync(join(home, "ok")));
   assert.equal((await run("true")).code, 0);
+});
+
+test("another mount of the gateway's home shows none of it", {
+  skip: process.getuid?.() === 0 ? skip : "it needs root",
+}, async (t) => {
+  const { run, home, sandbox, view } = stageSandbox(t);
+  const outside = newFolder(t, "outside");
+  const alias = join(outside, "alias");
+  mkdirSync(alias);
+  writeFileSync(join(home, "control.token"), "PLANTED");
+  execFileSync("mount", ["--bind", home, alias]);
+  atEnd(t, () => execFileSync("umount", [alias]));
+  const path = (one: string) => granting({ paths: [{ path: one, access: "read" }] });
+  assert.equal((await run(`ls -A ${alias}; cat ${alias}/control.token 2>/dev/null`, path(outside))).said, "");
+  await assert.rejects(sandbox.wrap(["true"], view(path(alias))), /gateway's own folder/);
 });

@@ -56,7 +56,8 @@ function Main({ app }: { readonly app: App }): ComponentChild {
     h(Head, { app }),
     app.sandbox.value !== "" && h("p", { class: "notice", role: "note" }, app.sandbox.value),
     h(Timeline, { app }),
-    h(Composer, { app }),
+    // Before a conversation is chosen there is nowhere to send to.
+    app.talk.chat.value !== "" && h(Composer, { app }),
     over && h("div", { class: "drop", "aria-hidden": "true" }, h("p", {}, "Drop files to attach them")),
   );
 }
