@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import {
   type Listener,
   assertUntouched,
@@ -29,8 +29,16 @@ const call = (x64: number, other: number, words: string): string =>
     "print('result', r, e)",
   ].join("\n");
 
-test("namespaces, kernel settings and capabilities are closed", walledOnly, async (t) => {
-  const stage = await openRedStage(t);
+/** A gateway of root is no reason to have more rights inside. */
+const users = process.getuid?.() === 0 ? (["a user", "root"] as const) : (["a user"] as const);
+
+for (const user of users) {
+  const title = `namespaces, kernel settings and capabilities are closed where the gateway runs as ${user}`;
+  test(title, walledOnly, (t) => probe(t, user === "root"));
+}
+
+async function probe(t: TestContext, isRoot: boolean): Promise<void> {
+  const stage = await openRedStage(t, { isRoot });
   const target = await stage.start();
   const probes = [
     ["a nested user namespace", "unshare -Ur true"],
@@ -70,7 +78,7 @@ test("namespaces, kernel settings and capabilities are closed", walledOnly, asyn
     lines.filter((line) => !/^(?!broke out|over)/.test(line)),
     ["over"],
   );
-});
+}
 
 test("calls of the kernel that are not needed are refused", walledOnly, async (t) => {
   const stage = await openRedStage(t);
@@ -115,4 +123,23 @@ test("an approved network call reaches neither this machine's ports nor the gate
   assert.deepEqual(other.visits, [], "a port of this machine was reached");
   assert.doesNotMatch(results.join("\n"), /"state":"running"/, "the gateway's own port was reached");
   assertUntouched(stage, "an approved call with network");
+});
+
+const asRoot = { timeout: limit.timeout, ...onlyRoot() };
+
+function onlyRoot() {
+  const skip = limit.skip === false && process.getuid?.() !== 0 ? "it needs root" : limit.skip;
+  return { skip };
+}
+
+test("a gateway of root runs no tools without a sandbox", asRoot, async (t) => {
+  const stage = await openRedStage(t, { isRoot: true });
+  const target = await stage.start();
+  const calls = [terminal("id -u; touch ran"), { tool: "write_file", input: { path: "written", content: "x" } }];
+  const { results } = await target.attack(calls, "approve");
+  t.diagnostic(results.join("\n").slice(0, 300));
+  const found = ["ran", "written"].filter((name) => existsSync(join(stage.workspace, name)));
+  assert.deepEqual(found, isWalled ? ["ran", "written"] : []);
+  assert.doesNotMatch(results.join("\n"), /^0$/m, "it runs as root");
+  assertUntouched(stage, "a gateway of root");
 });
