@@ -18,8 +18,10 @@ export const limits = {
   stepPauseMaxMs: 30_000,
   /** Summaries in a row, without anything done between them, before the turn ends as failed. */
   compactionsMax: 3,
-  /** A judgement of a call that takes longer than this is none, and the call is not made. */
+  /** A judgment that takes longer is none, and the call is not made. The first one may wait for the trial of the sandbox. */
   vetMs: 60_000,
+  /** How long commands in the background are waited for when somebody stops them. */
+  stopActivityMs: 10_000,
   /** An agent step without any sign of life is abandoned after this. */
   stepSilenceMs: 10 * 60_000,
   /** A tool that set no limit of its own is abandoned after this. */

@@ -3,16 +3,30 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { peerIn } from "../../scripts/peers.ts";
-import type { AcpOptions } from "../../src/agents/acp/options.ts";
+import { openLink } from "../../src/agents/acp/link.ts";
+import { type AcpOptions, acpPace } from "../../src/agents/acp/options.ts";
 import { toolsIn } from "../../src/agents/acp/told/record.ts";
 import type { Entry } from "../../src/core/journal.ts";
+import { openProcesses } from "../../src/host/processes.ts";
+import { openSandbox } from "../../src/sandbox/index.ts";
 import { type Asked, type FakeModels, type Plan, fakeModels } from "../fakes/models/index.ts";
 import { type AcpStage, acpStage, playTurn, resumed, stepOf } from "./acp-stage.ts";
 import { until } from "./mcp-stage.ts";
+import { type SpawnProgram, peerHost } from "./peer-host.ts";
 
 const opencode = peerIn(process.env["EVERTURN_PEERS"], "opencode");
 const skip = opencode === null ? "no real ACP agent: set EVERTURN_PEERS" : false;
@@ -194,3 +208,31 @@ function agentsIn(folder: string): readonly string[] {
     }
   });
 }
+
+test("in the sandbox it starts in its own HOME and makes a session in the workspace", limit, async (t) => {
+  const folder = mkdtempSync(join(homedir(), "everturn-acp-peers-"));
+  const processes = openProcesses();
+  const home = join(folder, "gateway");
+  const workspace = join(home, "workspace");
+  mkdirSync(workspace, { recursive: true });
+  const sandbox = openSandbox({ choice: "bwrap", home, userHome: null, environment: { PATH: "/usr/bin:/bin" } });
+  const spawnIn: SpawnProgram = (program, words, options) => processes.spawn({ program, words, options });
+  const env = {
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+  };
+  const options = {
+    program: { command: [opencode ?? "", "acp"], env, hosts: [] },
+    host: peerHost(workspace, spawnIn, sandbox, home),
+    log: () => undefined,
+  };
+  t.after(async () => {
+    await processes.killAll("all");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const link = await openLink(options, acpPace, { person: "owner", folder: workspace }, new AbortController().signal);
+  assert.equal(link.can.links, false, "it cannot open files of conversations");
+  assert.notEqual(await link.newSession(), "");
+  await link.close("the test is over");
+});

@@ -55,6 +55,24 @@ test("files are read and written through a real server, and its refusals are tol
   assert.equal(write?.type, "approve", "its author does not rule it out");
 });
 
+test("in the sandbox a real server sees the workspace of its person and nothing else", limit, async (t) => {
+  const folderOf = (entry: string | null) => (entry ?? "").split("/node_modules/")[0] ?? "";
+  const paths = [{ path: folderOf(filesystem), access: "read" }] as const;
+  const command = [process.execPath, filesystem ?? "", "."];
+  const { call, folder, mcp } = stage(t, {
+    walled: true,
+    servers: { files: { command, paths, cwd: ".", hosts: [], trusted: true } },
+  });
+  await mcp.ready();
+  assert.equal(mcp.status()["files"]?.why, null);
+  writeFileSync(join(folder, "a.txt"), "hello from a file\n");
+  const read = (path: string) => call("files__read_text_file", { path });
+  assert.match(JSON.stringify(await read(join(folder, "a.txt"))), /hello from a file/);
+  assert.equal((await call("files__write_file", { path: join(folder, "b.txt"), content: "written" })).type, "ok");
+  assert.equal(readFileSync(join(folder, "b.txt"), "utf8"), "written");
+  assert.match(JSON.stringify(await read(join(folder, ".gateway", "sandbox", "canary"))), /failed/);
+});
+
 test("text, images and progress of a real server", limit, async (t) => {
   const { call, mcp } = peers(t, false);
   assert.match(JSON.stringify(await call("every__echo", { message: "hi" })), /Echo: hi.*"outside":true/);

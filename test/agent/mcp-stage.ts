@@ -1,6 +1,6 @@
 // What the tests of MCP stand on: a folder, the registry of processes, servers of our own, and the context of a call.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -12,6 +12,7 @@ import type { ToolContext, VetContext } from "../../src/ports/tool.ts";
 import { anAddress, anOwner, at, sessionId, turnId } from "../../src/testing/samples.ts";
 import { type Mcp, type McpOptions, type McpServer, openMcp } from "../../src/tools/mcp/index.ts";
 import type { Sandbox } from "../../src/ports/sandbox.ts";
+import { openSandbox } from "../../src/sandbox/index.ts";
 import { linesIn } from "../lines.ts";
 import { memoryFacts, peerHost } from "./peer-host.ts";
 
@@ -55,7 +56,8 @@ export const aVet: VetContext = {
 
 type Given = Partial<Omit<McpOptions, "servers" | "host">> & {
   readonly servers?: Readonly<Record<string, McpServer>>;
-  readonly sandbox?: Sandbox;
+  /** In the real sandbox. */
+  readonly walled?: boolean;
   /** Of our own server, which is called `own`. */
   readonly mode?: string;
   readonly trusted?: boolean;
@@ -64,7 +66,7 @@ type Given = Partial<Omit<McpOptions, "servers" | "host">> & {
 
 export function stage(
   t: TestContext,
-  { mode = "plain", trusted, timeoutSeconds, sandbox, ...given }: Given = {},
+  { mode = "plain", trusted, timeoutSeconds, walled = false, ...given }: Given = {},
 ): Stage {
   const folder = mkdtempSync(join(tmpdir(), "everturn-mcp-"));
   const processes = openProcesses();
@@ -77,7 +79,11 @@ export function stage(
   };
   const mcp = openMcp({
     servers: { own },
-    host: peerHost(folder, (named, words, options) => processes.spawn({ program: named, words, options }), sandbox),
+    host: peerHost(
+      folder,
+      (named, words, options) => processes.spawn({ program: named, words, options }),
+      walled ? sandboxIn(join(folder, ".gateway")) : undefined,
+    ),
     facts: memoryFacts(),
     policy: "dangerous",
     log: (level, what, facts) => void log.push(`${level} ${what} ${JSON.stringify(facts ?? {})}`),
@@ -102,6 +108,11 @@ export function stage(
     },
     alive: () => processes.count,
   };
+}
+
+function sandboxIn(home: string): Sandbox {
+  mkdirSync(home, { recursive: true });
+  return openSandbox({ choice: "bwrap", home, userHome: null, environment: { PATH: "/usr/bin:/bin" } });
 }
 
 /** Resolves when it holds; the test's own time limit is the only one. */

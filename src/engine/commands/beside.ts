@@ -15,7 +15,7 @@ export function activityAt(parts: Parts, address: Address): Promise<readonly str
 
 /** Ends it. An end that was asked for twice is one, so it need not wait for the commit that accepts the command. */
 export function stopActivityAt(parts: Parts, address: Address): Promise<readonly string[]> {
-  return linesOf(parts, limits.vetMs, parts.agent.stopActivity?.bind(parts.agent, address));
+  return linesOf(parts, limits.stopActivityMs, parts.agent.stopActivity?.bind(parts.agent, address));
 }
 
 async function linesOf(

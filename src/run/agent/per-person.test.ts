@@ -19,7 +19,8 @@ import { aToolContext } from "../../testing/samples.ts";
 import { openSandbox } from "../../sandbox/index.ts";
 import { openFileWorkers } from "../../tools/files/workers.ts";
 import { builtinTools } from "../../tools/index.ts";
-import { followedWrites, perPerson } from "./per-person.ts";
+import { builtIn } from "./effects.ts";
+import { fileUses, followedWrites, perPerson } from "./per-person.ts";
 import { openWorkspaces } from "./workspaces.ts";
 
 const skip = await withoutSandbox();
@@ -178,4 +179,9 @@ describe("text from outside is followed through files", () => {
     await wrapped.run({}, aToolContext("k2", { requester: guest, outside: true }));
     assert.equal((await workspaces.workspaceFor(guest)).isMarked, true);
   });
+});
+
+test("of every built-in tool it is known what it does with files", () => {
+  const without = ["fetch_url", "remember", "recall", "remind", "ask", "send_file", "restart_gateway"];
+  assert.deepEqual([...Object.keys(fileUses), ...without].toSorted(), Object.keys(builtIn).toSorted());
 });

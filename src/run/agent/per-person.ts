@@ -11,7 +11,7 @@ import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
 const setsMax = 1_000;
 
 /** What a tool does with files; whatever can write can show what it read. */
-const fileUses: Readonly<Record<string, "reads" | "writes">> = {
+export const fileUses: Readonly<Record<string, "reads" | "writes">> = {
   terminal: "writes",
   process: "reads",
   read_file: "reads",

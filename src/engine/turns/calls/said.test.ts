@@ -8,7 +8,13 @@ import { aSession, aTurn, anInbound, at, sessionId, turnId } from "../../../test
 import { earlierTalk } from "./said.ts";
 
 const message = (text: string, more: Partial<Message> = {}): Message => ({
-  ...{ key: text, session: sessionId("s1"), turn: null, role: "user", text, at: at(0), n: 1 },
+  key: text,
+  session: sessionId("s1"),
+  turn: null,
+  role: "user",
+  text,
+  at: at(0),
+  n: 1,
   ...more,
 });
 const said = (...urls: readonly string[]): Entry => ({
@@ -19,16 +25,14 @@ const said = (...urls: readonly string[]): Entry => ({
 });
 const ended = (call: string, output: string): Entry => ({ type: "tool-ended", call, result: { type: "ok", output } });
 const asked: Entry = {
-  ...{
-    type: "call-asked",
-    question: "q",
-    call: "c0",
-    kind: "approval",
-    text: "",
-    choices: [],
-    bound: "",
-    subject: null,
-  },
+  type: "call-asked",
+  question: "q",
+  call: "c0",
+  kind: "approval",
+  text: "",
+  choices: [],
+  bound: "",
+  subject: null,
 };
 
 test("own words are those of users without anything from others; calls know whether they were approved", async () => {
