@@ -13,7 +13,8 @@ import { inspect } from "node:util";
 const oldestMajor = 24;
 const root = join(import.meta.dirname, "..");
 const patterns = ["src/**/*.test.ts", "test/**/*.test.ts", "page/**/*.test.ts"];
-const lanes = /^test\/(?:(?:process|platforms|agent|browser|package|services|windows)\/|contracts\/(?!chat|api|hooks))/;
+const lanes =
+  /^test\/(?:(?:process|platforms|agent|redteam|browser|package|services|windows)\/|contracts\/(?!chat|api|hooks))/;
 /** When nothing has happened for this long, something waits for ever or was left open. */
 const silenceMaxMs = 300_000;
 

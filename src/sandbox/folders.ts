@@ -1,6 +1,7 @@
 // The folders of the sandbox below the gateway's home. Each person has a HOME and a /tmp on disk, so that caches work and
 // one command finds what another left; no two people share them. A call with a grant gets new ones, which are removed.
 
+import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -46,12 +47,25 @@ async function makeFolders(own: string): Promise<Pick<PersonFolders, "home" | "t
   return { home: await realpath(home), tmp: await realpath(tmp) };
 }
 
+/**
+ * By the program `rm`, which walks by descriptors: a program that still runs in the folder could swap a folder for a link
+ * while a walk by paths is on its way, and lead it out.
+ */
+export function removeSwappable(folder: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile("rm", ["-rf", "--", folder], { cwd: "/", env: { PATH: "/usr/bin:/bin" } }, (error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+}
+
 /** Removes folders of calls that ended without their runner, and every /tmp that was not used for days. */
 export async function tidyFolders(all: string, now: number): Promise<void> {
   const [empty, people] = [join(all, "empty"), join(all, "people")];
   const old = await Promise.all([olderThan(empty, "", now - emptyKeepMs), olderThan(people, "tmp", now - tmpKeepMs)]);
   // A folder that a command has closed to us does not keep the others.
-  await Promise.allSettled(old.flat().map((folder) => rm(folder, { recursive: true, force: true })));
+  await Promise.allSettled(old.flat().map(removeSwappable));
 }
 
 async function olderThan(folder: string, inside: string, limit: number): Promise<readonly string[]> {

@@ -104,7 +104,7 @@ export const growingFaults: readonly Mutant[] = [
   {
     name: "pace: a pause is kept by its item alone",
     file: "src/engine/outbox/pump.ts",
-    find: "      seat.answered(result);",
+    find: "      seat.answered(sent.result);",
     replace: "",
     by: "turns/pace",
   },

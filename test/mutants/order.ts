@@ -20,7 +20,7 @@ export const orderFaults: readonly Mutant[] = [
   {
     name: "order: an answer that comes back is passed by the others",
     file: "src/engine/outbox/pump.ts",
-    find: 'if (answered.now.state === "pending") line.sessions.add(item.session);',
+    find: 'if (answered.now.state === "pending" || answered.now.state === "in-doubt") line.sessions.add(item.session);',
     replace: "",
     by: "turns/order",
   },
@@ -46,11 +46,25 @@ export const orderFaults: readonly Mutant[] = [
     by: "turns/order",
   },
   {
-    name: "given up: who never says whether it arrived is asked for ever",
+    name: "held: an uncertain item is repeated for ever",
     file: "src/core/outbox.ts",
-    find: "const follows: ItemEvent = isTooOld(item, answered.now, at)",
-    replace: "const follows: ItemEvent = isTooOld(item, answered.now, item.createdAt)",
+    find: "if (isTooOld(item, answered.now, at) || decideInDoubt",
+    replace: "if (decideInDoubt",
     by: "../src/core/outbox",
+  },
+  {
+    name: "breaks: a break costs attempts",
+    file: "src/engine/outbox/reach.ts",
+    find: "gate.reaches(account.platform, false);",
+    replace: "",
+    by: "turns/breaks",
+  },
+  {
+    name: "breaks: what is held is announced to nobody",
+    file: "src/engine/outbox/held.ts",
+    find: "return [...rest, ...(await noticeOf(parts, item, at))];",
+    replace: "return rest;",
+    by: "turns/breaks",
   },
   {
     name: "given up: a stop whose mark has lost its moment counts twice",

@@ -4,8 +4,9 @@
 
 import { execFile, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { rm, utimes, writeFile } from "node:fs/promises";
+import { utimes, writeFile } from "node:fs/promises";
 import type { Server } from "node:net";
+import { removeSwappable } from "../folders.ts";
 import { openGitBroker } from "./git.ts";
 import { openProxy, publicNetwork } from "./proxy.ts";
 import type { RunnerOrder } from "./order.ts";
@@ -37,7 +38,7 @@ export async function runOrder(
     process.chdir("/");
     await endBrokers();
     if (order.container !== undefined) await endContainer(order.container);
-    for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await Promise.allSettled(folders.map(removeSwappable));
   }
 }
 

@@ -10,7 +10,7 @@ import { digest } from "../digest.ts";
 import { type Note, noteSweeper, putNote, readNote, whatBecame } from "./notes.ts";
 import { type FileWorker, WorkerLost } from "./process.ts";
 import type { FileRequest } from "./protocol.ts";
-import { turnstile } from "./turns.ts";
+import { keyedQueue } from "./keyed-queue.ts";
 import { type FileToolOptions, typedPath } from "./vet.ts";
 
 type ChangeRequest =
@@ -30,7 +30,7 @@ export function fileChanges(
   drive: (steps: AsyncIterable<string>) => Promise<void> = toTheEnd,
 ): FileChanges {
   const { workers, notes, userHome } = options;
-  const inTurn = turnstile();
+  const inTurn = keyedQueue();
   const sweep = noteSweeper(notes);
 
   async function attempt(context: ToolContext, path: string, request: ChangeRequest, body?: Uint8Array) {

@@ -67,7 +67,7 @@ describe("search_files", () => {
     });
   }
 
-  test("a pattern that would run for years ends with its time, and nobody waits meanwhile", {
+  test("a pattern that would run for years ends with its time, and blocks nothing meanwhile", {
     timeout: 60_000,
   }, async (t) => {
     const room = aRoom(t);
@@ -100,7 +100,7 @@ describe("search_files", () => {
     await assert.rejects(running, reason);
   });
 
-  test("pipes, devices, large files and closed folders hold up nobody", { timeout: 60_000 }, async (t) => {
+  test("pipes, devices, large files and closed folders do not stop it", { timeout: 60_000 }, async (t) => {
     const room = aRoom(t);
     execFileSync("mkfifo", [join(room.workspace, "pipe")]);
     symlinkSync("/dev/zero", join(room.workspace, "zero"));

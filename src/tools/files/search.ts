@@ -5,7 +5,7 @@ import type { Tool } from "../../ports/tool.ts";
 import { define } from "../define.ts";
 import { maybe, pathText, words } from "../input.ts";
 import { textResult } from "./text.ts";
-import { turnstile } from "./turns.ts";
+import { keyedQueue } from "./keyed-queue.ts";
 import { type FileToolOptions, vetFile } from "./vet.ts";
 
 const searchMs = 20_000;
@@ -13,7 +13,7 @@ const searchMs = 20_000;
 const seats = 2;
 
 export function searchFilesTool(options: FileToolOptions, msMax: number = searchMs): Tool {
-  const inTurn = turnstile();
+  const inTurn = keyedQueue();
   let seat = 0;
   return define({
     name: "search_files",

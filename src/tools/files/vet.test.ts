@@ -1,4 +1,4 @@
-// Where a path leads is told from its text, and what follows from it is one table.
+// Where a path leads follows from its text, and what is asked for is one table.
 
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -149,7 +149,7 @@ describe("a call outside of the workspace", () => {
     });
   }
 
-  test("its effects are told, the worst first", async (t) => {
+  test("its question names the effects, the worst first", async (t) => {
     const room = aRoom(t);
     const call = { tool: "send_file", path: "/srv/.ssh/id_rsa", input: {} } as const;
     const verdict = await vetFile(room, call, aVet({ outside: true }));

@@ -154,7 +154,7 @@ describe("a worker that dies", () => {
     });
   }
 
-  test("that cannot be started is told", { timeout: 60_000 }, async (t) => {
+  test("that cannot be started: the error says why", { timeout: 60_000 }, async (t) => {
     const room = aRoom(t, { workers: { program: "/nowhere/worker.js" } });
     const result = await readFileTool(room).run({ path: "f" }, aToolContext());
     assert.ok(result.type === "failed");
@@ -238,7 +238,7 @@ describe("where there is no sandbox", () => {
     return { workers: { sandbox } };
   };
 
-  test("chosen, but not working: nothing runs, and the reason is told", async (t) => {
+  test("chosen, but not working: nothing runs, and the error says why", async (t) => {
     const room = aRoom(t, withState({ type: "missing", why: "bwrap is not installed." }));
     const result = await readFileTool(room).run({ path: "f" }, aToolContext());
     assert.deepEqual(result, {

@@ -3,7 +3,6 @@
 // opened.
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Fault } from "../../core/fault.ts";
@@ -14,6 +13,7 @@ import type { Sandbox, SandboxState, SandboxView } from "../../ports/sandbox.ts"
 import type { Workspace } from "../../ports/workspaces.ts";
 import { type Delay, type FileWorker, WorkerLost, openFileWorker } from "./process.ts";
 import type { FileReplyFrame, FileRequest, FileScope } from "./protocol.ts";
+import { isThere } from "./worker/paths.ts";
 
 export type FileWorkersOptions = {
   readonly sandbox: Sandbox;
@@ -287,16 +287,6 @@ async function bindable(one: PathGrant): Promise<PathGrant> {
   let folder = dirname(one.path);
   while (!(await isThere(folder))) folder = dirname(folder);
   return { ...one, path: folder };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return false;
-    throw error;
-  }
 }
 
 const isSource = import.meta.url.endsWith(".ts");

@@ -100,7 +100,7 @@ describe("write_file", () => {
     assert.match(result.why, /"content" must be at most 10 MB/);
   });
 
-  test("notes that nobody can ask for any more go, counted from the newest", async (t) => {
+  test("notes that no turn can ask for any more go, counted from the newest", async (t) => {
     const room = aRoom(t);
     const day = 24 * 3_600;
     const noted = async (path: string): Promise<string> => {

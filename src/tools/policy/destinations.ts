@@ -1,7 +1,7 @@
 // Which hosts a command probably needs: those of package registries by a table of programs, and addresses among its words.
 // A guess that is wrong costs a needless question, or a command that fails in its sandbox. Pure.
 
-export type Destination = {
+export type NeededHost = {
   /** As in a grant: `host` or `host:port`. */
   readonly host: string;
   readonly isSsh: boolean;
@@ -10,7 +10,7 @@ export type Destination = {
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0)$/;
 
 /** The destination of an address as it is typed; null for this machine and for what is no address. */
-export function destinationOf(text: string): Destination | null {
+export function destinationOf(text: string): NeededHost | null {
   const scp = /^(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*\.[A-Za-z0-9-]+):(?!\/\/|\d+(?:\/|$))[^\s]/.exec(text);
   if (scp?.[1] !== undefined) return { host: `${scp[1].toLowerCase()}:22`, isSsh: true };
   const [, scheme = "", rest = ""] = /^(https?|ssh|git\+ssh|git|ftps?|wss?):\/\/([^\s]+)$/i.exec(text) ?? [];
@@ -67,7 +67,7 @@ const fetchers = new Set("curl wget http https xh aria2c yt-dlp lynx w3m websoca
 const isOption = (word: string): boolean => word.startsWith("-");
 
 /** `words` without wrappers such as `env` and `time`, the program first and without its folder. */
-export function destinationsOf(words: readonly string[]): readonly Destination[] {
+export function destinationsOf(words: readonly string[]): readonly NeededHost[] {
   const [program = "", ...all] = words;
   const args = program.startsWith("python") && all[0] === "-m" && all[1] === "pip" ? all.slice(2) : all;
   const name = args === all ? program : "pip";
@@ -77,12 +77,12 @@ export function destinationsOf(words: readonly string[]): readonly Destination[]
   const isOffline = args.some((word) => /^--(?:offline|no-index|prefer-offline)$/.test(word));
   const isMeant = narrower[`${name} ${verb}`]?.test(second) ?? true;
   const known = registry === undefined || isOffline || !isMeant ? [] : registry[2];
-  const hosts = known.map((host): Destination => ({ host, isSsh: false }));
+  const hosts = known.map((host): NeededHost => ({ host, isSsh: false }));
   if (registry === undefined && !fetchers.has(name)) return hosts;
   return [...hosts, ...addressesIn(name, args)];
 }
 
-function addressesIn(name: string, args: readonly string[]): readonly Destination[] {
+function addressesIn(name: string, args: readonly string[]): readonly NeededHost[] {
   const found = args
     .flatMap((word) => [word, word.replace(/^--?[\w-]+=/, "")])
     .flatMap((word) => destinationOf(word) ?? []);
@@ -92,18 +92,18 @@ function addressesIn(name: string, args: readonly string[]): readonly Destinatio
 }
 
 /** `curl example.org/x`, without a scheme. */
-function bareHost(word: string): readonly Destination[] {
+function bareHost(word: string): readonly NeededHost[] {
   const [, host] = /^((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d+)?)(?:\/|$)/i.exec(word) ?? [];
   const isFile = /\.(?:json|txt|html?|csv|xml|gz|zip|tar|md|sh|log|png|jpe?g|pdf|out|ya?ml|conf)$/i.test(host ?? "");
   return host === undefined || isFile ? [] : [{ host: host.toLowerCase(), isSsh: false }];
 }
 
-function sshHost(args: readonly string[]): readonly Destination[] {
+function sshHost(args: readonly string[]): readonly NeededHost[] {
   const target = args.find((word, at) => !isOption(word) && !/^-[BbcDEeFIiJLlmOoPpQRSWw]$/.test(args[at - 1] ?? ""));
   const host = target?.replace(/^[^@]*@/, "").toLowerCase() ?? "";
   return /^[a-z0-9][\w.-]*$/.test(host) && !loopback.test(host) ? [{ host: `${host}:22`, isSsh: true }] : [];
 }
 
-export function unique(all: readonly Destination[]): readonly Destination[] {
+export function unique(all: readonly NeededHost[]): readonly NeededHost[] {
   return [...new Map(all.map((one) => [one.host, one])).values()];
 }

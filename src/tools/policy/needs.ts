@@ -3,7 +3,7 @@
 
 import { posix } from "node:path";
 import type { CredentialGrant, PathGrant } from "../../core/grant.ts";
-import { type Destination, destinationOf, destinationsOf, unique } from "./destinations.ts";
+import { type NeededHost, destinationOf, destinationsOf, unique } from "./destinations.ts";
 import { type SimpleCommand, readCommands, unknown } from "./shell.ts";
 
 /** A path as it was typed, made absolute. */
@@ -61,7 +61,7 @@ export function needsOf(line: string, places: NeedsPlaces): Needs {
 class Gathering {
   readonly #places: NeedsPlaces;
   #cwd: string;
-  readonly #hosts: Destination[] = [];
+  readonly #hosts: NeededHost[] = [];
   readonly #paths: PathNeed[] = [];
   readonly #git: GitNeed[] = [];
   readonly #outside = new Set<string>();
@@ -109,7 +109,7 @@ class Gathering {
     this.#files(name, args);
   }
 
-  #reach(found: readonly Destination[]): void {
+  #reach(found: readonly NeededHost[]): void {
     this.#hosts.push(...found);
     for (const { host, isSsh } of found) if (isSsh) this.#credential("ssh-agent", host);
   }

@@ -19,7 +19,7 @@ export const dangerous = (why: string): Judgment => ({ level: "dangerous", why }
 export const wider = (why: string): Judgment => ({ level: "dangerous", why, isWider: true });
 export const forbidden = (why: string): Judgment => ({ level: "forbidden", why });
 
-export type Case = {
+export type PolicyCase = {
   readonly policy: Policy;
   readonly judgment: Judgment;
   readonly effect: ToolEffect;
@@ -32,7 +32,7 @@ export type Case = {
   readonly bound: string;
 };
 
-export function verdictOf({ policy, judgment, effect, outside, what, subject, bound }: Case): Verdict {
+export function verdictOf({ policy, judgment, effect, outside, what, subject, bound }: PolicyCase): Verdict {
   if (judgment.level === "forbidden") return { type: "refuse", why: `Refused: ${judgment.why}.` };
   const reason = reasonToAsk(policy, judgment, effect, outside);
   return reason === null ? { type: "run" } : { type: "approve", why: reason, what, bound, subject };

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 
-export type Shell = {
+export type ShellCommand = {
   readonly words: readonly string[];
   /** The words are handed over as they are, without quotes of ours. */
   readonly isVerbatim: boolean;
@@ -12,7 +12,7 @@ export function shellFor(
   command: string,
   platform: NodeJS.Platform = process.platform,
   isThere: (path: string) => boolean = existsSync,
-): Shell {
+): ShellCommand {
   if (platform === "win32") return { words: ["cmd.exe", "/d", "/s", "/c", `"${command}"`], isVerbatim: true };
   const bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].find(isThere);
   return { words: [bash ?? "/bin/sh", "-c", command], isVerbatim: false };

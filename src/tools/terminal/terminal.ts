@@ -15,7 +15,7 @@ import { type CommandHost, isReadOnly, judgeCommand } from "../policy/index.ts";
 import { interactiveWhy } from "./interactive.ts";
 import { type TerminalOptions, terminalLimits } from "./options.ts";
 import { type Folders, foldersOf, requestOf } from "./request.ts";
-import { type Shell, shellFor } from "./shell.ts";
+import { type ShellCommand, shellFor } from "./shell.ts";
 import { watched } from "./watch.ts";
 import { endWords, noted, outputWords, resultWords, shownHead, shownTail, statusWords } from "./words.ts";
 
@@ -188,7 +188,7 @@ function limitOf({ timeoutSeconds, background }: Input, { timeoutSeconds: usual 
   return background === true ? terminalLimits.background : (usual ?? terminalLimits.usual);
 }
 
-function verbatim({ isVerbatim }: Shell): { verbatim?: true } {
+function verbatim({ isVerbatim }: ShellCommand): { verbatim?: true } {
   return isVerbatim ? { verbatim: true } : {};
 }
 

@@ -23,9 +23,9 @@ export type Web = {
   readonly approvals: Policy;
   readonly limits?: WebLimits;
   /** Names and addresses are otherwise those of the network. */
-  readonly network?: Network;
+  readonly network?: WebNetwork;
 };
-export type Network = Pick<Connecting, "mayConnect" | "resolve">;
+export type WebNetwork = Pick<Connecting, "mayConnect" | "resolve">;
 export type WebLimits = {
   readonly ms: number;
   readonly bytes: number;
@@ -37,7 +37,7 @@ const usual: WebLimits = { ms: 30_000, bytes: 5_000_000, hops: 5, characters: 20
 
 export function fetchUrlTool(web: Web): Tool {
   const limits = web.limits ?? usual;
-  const network: Network = web.network ?? { mayConnect: web.allowPrivate ? () => true : isPublic };
+  const network: WebNetwork = web.network ?? { mayConnect: web.allowPrivate ? () => true : isPublic };
   return define({
     name: "fetch_url",
     description: "Fetches a public http(s) address and gives its text; pages come as text with links.",

@@ -1,5 +1,5 @@
 // What an edit makes of a text. Pure. The old text must be found, and once unless all are meant: an edit in the wrong
-// place is worse than none. When it is not found, what comes near is told, so that the next attempt is a right one.
+// place is worse than none. When it is not found, the error shows what comes near, so that the next attempt is right.
 
 export type Edit = { readonly oldText: string; readonly newText: string; readonly replaceAll: boolean };
 export type Edited =

@@ -1,5 +1,5 @@
-// The thread that tries patterns. A pattern can be written so that it runs for years; here it holds up nobody, and whoever
-// waits for it can end the thread.
+// The thread that tries patterns. A pattern can be written so that it runs for years; here it blocks nothing else, and the
+// worker ends the thread when the time is over.
 
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { globPattern } from "./glob.ts";
