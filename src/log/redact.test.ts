@@ -13,6 +13,7 @@ test("secrets of common shapes are hidden wherever they stand in a text", () => 
     ["sent with bearer abcdefgh12345678 to x", "abcdefgh12345678"],
     ["Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA"],
     ["http://127.0.0.1:7433/?token=q1w2e3r4", "q1w2e3r4"],
+    ["http://127.0.0.1:7433/#link=q1w2e3r4-q1w2e3r4_q1w2e3r4", "q1w2e3r4"],
     ["https://x/?a=b&api_key=q1w2e3r4&c=d", "q1w2e3r4"],
     ["https://x/?key=q1w2e3r4#frag", "q1w2e3r4"],
     ["key sk-proj-abcdefghijklmnop1234 used", "sk-proj-abcdefghijklmnop1234"],

@@ -20,6 +20,8 @@ const patterns: readonly Pattern[] = [
   [/\b(Basic|Bot)\s+[A-Za-z0-9._+/=-]{16,}/g, `$1 ${mask}`],
   [/((?:^|[\s,;{"'])(?:set-)?(?:cookie|authorization)["']?\s*[:=]\s*)[^\r\n]+/gi, `$1${mask}`],
   [new RegExp(`([?&#](?:${nameOfSecret}|key|sig|signature)=)[^&\\s"'<>#]+`, "gi"), `$1${mask}`],
+  // A one-time link to the page.
+  [/(#link=)[\w-]{16,}/g, `$1${mask}`],
   [new RegExp(`(["'](?:${nameOfSecret})["']\\s*:\\s*)(?:"[^"]*"?|'[^']*'?)`, "gi"), `$1"${mask}"`],
   [/\b([A-Z0-9_]{0,64}(?:TOKEN|API_KEY|PASSWORD|SECRET|SECRET_KEY)=)[^\s"']+/g, `$1${mask}`],
   // As words on a command line: token=…, --api-key=…, --password ….

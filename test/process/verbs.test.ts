@@ -272,7 +272,7 @@ for (const kind of supervisors)
     const folder = dirname(home);
     const log = join(folder, "order.log");
     const pid = await standIn(t, home, log);
-    const dry = await run(t, home, ["gateway", "install", "--dry-run", "--json"]);
+    const dry = await run(t, home, ["gateway", "install", "--dry-run", "--allow-root", "--json"]);
     const unit = basename((JSON.parse(dry.out) as { write: { path: string }[] }).write[0]?.path ?? "");
     const bin = join(folder, "bin");
     const config = join(folder, "config");
@@ -322,7 +322,7 @@ for (const kind of supervisors)
 async function underSystemd(t: TestContext, home: string, answer: string) {
   const folder = dirname(home);
   const log = join(folder, "order.log");
-  const dry = await run(t, home, ["gateway", "install", "--dry-run", "--json"]);
+  const dry = await run(t, home, ["gateway", "install", "--dry-run", "--allow-root", "--json"]);
   const unit = basename((JSON.parse(dry.out) as { write: { path: string }[] }).write[0]?.path ?? "");
   const config = join(folder, "config");
   mkdirSync(join(config, "systemd", "user"), { recursive: true });

@@ -44,6 +44,9 @@ const calls: readonly (readonly [tool: string, input: (n: number) => object])[] 
 type Stage = { readonly room: TestRoom; readonly snapshot: () => unknown; readonly swappers: readonly ChildProcess[] };
 
 function stage(t: TestContext, sandbox: "auto" | "off"): Stage {
+  const swappers: ChildProcess[] = [];
+  // Before the folders go, or a swapper would make them again.
+  t.after(() => swappers.forEach((child) => child.kill("SIGKILL")));
   const room = aRoom(t, { sandbox, in: homedir() });
   mkdirSync(room.userHome);
   for (const folder of [room.home, room.userHome]) {
@@ -53,12 +56,10 @@ function stage(t: TestContext, sandbox: "auto" | "off"): Stage {
   room.put("quiet/steadier", "even");
   const secret = join(room.userHome, "id_ed25519");
   const program = join(import.meta.dirname, "../fakes/link-swapper.ts");
-  const swappers = [0, 1].map(() =>
-    spawn(process.execPath, [program, room.workspace, secret, room.home, room.userHome], {
-      stdio: ["pipe", "pipe", "inherit"],
-    }),
-  );
-  t.after(() => swappers.forEach((child) => child.kill("SIGKILL")));
+  const words = [program, room.workspace, secret, room.home, room.userHome];
+  for (let n = 0; n < 2; n++) {
+    swappers.push(spawn(process.execPath, words, { stdio: ["pipe", "pipe", "inherit"] }));
+  }
   /** Everything outside of the workspace that must stay as it is. */
   const snapshot = () =>
     [room.home, room.userHome].map((folder) => [
