@@ -79,6 +79,8 @@ export type CallAsked = {
   /** What a rule would allow from then on; null where none is possible. */
   readonly subject: string | null;
   readonly routed?: readonly RoutedQuestion[];
+  /** It would run outside of the sandbox: only the owner and admins allow it, other approvers do not. */
+  readonly needsAdmin?: true;
 };
 
 /** Everything before is told by the summary from now on; the originals stay where they are. */

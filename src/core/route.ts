@@ -53,6 +53,8 @@ export type OpenQuestion = {
   readonly choices: readonly string[];
   /** Where else it was asked. */
   readonly routed?: readonly RoutedQuestion[];
+  /** Only the owner and admins may allow it. */
+  readonly needsAdmin?: true;
 };
 
 export type Route =

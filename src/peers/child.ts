@@ -8,6 +8,8 @@ export type PeerOptions = {
   /** Starts a program in a group of its own. */
   readonly spawn: (program: string, words: readonly string[], options: SpawnOptions) => ChildProcess;
   readonly command: readonly string[];
+  /** What errors call it; the program of the command where it is absent. */
+  readonly name?: string;
   readonly cwd?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly line: (text: string) => void;
@@ -92,7 +94,7 @@ export function openPeer(options: PeerOptions): Peer {
   });
   child.once("close", () => gone.resolve());
   child.once("exit", (code, signal) => {
-    finish(endOf(options.command, code, signal));
+    finish(endOf(options.name ?? options.command[0] ?? "", code, signal));
     // What it has started and left behind is of no use to anybody.
     void endAll();
   });
@@ -132,7 +134,7 @@ function leashed(command: readonly string[]) {
 /** What a shell ends with when it cannot start a program. */
 const notStarted: Readonly<Record<number, string>> = { 126: "may not be started", 127: "was not found" };
 
-function endOf([program]: readonly string[], code: number | null, signal: NodeJS.Signals | null): string {
+function endOf(program: string, code: number | null, signal: NodeJS.Signals | null): string {
   if (code === null) return `it ended by ${signal}`;
   const wrong = notStarted[code];
   return wrong === undefined ? `it ended with exit code ${code}` : `it cannot be started: ${program} ${wrong}`;

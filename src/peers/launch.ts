@@ -36,6 +36,8 @@ export const ownerRequester: Requester = { party: "owner", person: ownerPerson }
 /** To be started as it is. */
 export type Launch = {
   readonly command: readonly string[];
+  /** The program without the sandbox around it. */
+  readonly name: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Where it works. */
@@ -55,11 +57,12 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
   const places = { home: host.home, ownerWorkspace, workspace };
   const command = commandFor(program.command, places, existsSync);
   const { env = {} } = program;
+  const name = command[0] ?? "";
   const cwd = resolve(workspace, program.cwd ?? ".");
   const isAtHome = startsAtHome(program);
   if (state.type === "off") {
     const from = isAtHome ? home : cwd;
-    return { command, cwd: from, env: { ...host.environment, HOME: home, ...env }, workspace, isWalled: false };
+    return { command, name, cwd: from, env: { ...host.environment, HOME: home, ...env }, workspace, isWalled: false };
   }
   const programs = command.filter(isFile);
   const grant = await grantOf(program, places, cwd);
@@ -80,7 +83,8 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
     env: { ...harmless(host.environment), ...env },
   });
   // What surrounds the sandbox starts where nothing inside can write.
-  return { command: [walled.program, ...walled.words], cwd: host.folder, env: walled.env, workspace, isWalled: true };
+  const around = { command: [walled.program, ...walled.words], cwd: host.folder, env: walled.env };
+  return { ...around, name, workspace, isWalled: true };
 }
 
 /** Where its HOME is inside is only known there. */

@@ -3,7 +3,8 @@
 
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { cp, mkdir, readdir, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export type PersonFolders = {
@@ -106,12 +107,55 @@ export async function settingsFolder(all: string, files: Readonly<Record<string,
     const draft = `${folder}.${randomUUID()}`;
     await mkdir(draft, { recursive: true, mode: 0o700 });
     for (const [name, text] of Object.entries(files)) await writeFile(join(draft, name), text, { mode: 0o600 });
-    await rename(draft, folder).catch(async (failure: unknown) => {
-      // Another call was faster.
-      await rm(draft, { recursive: true, force: true });
-      if (!(failure instanceof Error && "code" in failure && /EEXIST|ENOTEMPTY/.test(String(failure.code))))
-        throw failure;
-    });
+    await publish(draft, folder);
   }
   return folder;
+}
+
+/** A folder that stands for /etc, and the names in it. */
+export type EtcFolder = { readonly folder: string; readonly names: readonly string[] };
+
+/**
+ * A copy of these parts of /etc, as far as every user of the machine may read them, with some files of our own. One folder
+ * costs one mount a call; each part by itself would cost as many.
+ */
+export async function copySettings(
+  all: string,
+  wanted: readonly string[],
+  files: Readonly<Record<string, string>>,
+): Promise<EtcFolder> {
+  const parts = wanted.flatMap((name) => {
+    const found = statSync(join("/etc", name), { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ name, changed: found.mtimeMs, size: found.size }];
+  });
+  const folder = join(all, "etc", `machine-${digestOf(JSON.stringify([parts, files]))}`);
+  const names = [
+    ...new Set([...parts.map(({ name }) => name), ...Object.keys(files)].map((name) => name.split("/")[0] ?? "")),
+  ];
+  if (existsSync(folder)) return { folder, names };
+  const draft = `${folder}.${randomUUID()}`;
+  await mkdir(draft, { recursive: true, mode: 0o755 });
+  const isOpen = (path: string) => {
+    const found = lstatSync(path);
+    return found.isSymbolicLink() || (found.mode & 0o004) !== 0;
+  };
+  for (const { name } of parts)
+    await cp(await realpath(join("/etc", name)), join(draft, name), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: isOpen,
+    });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(draft, name), text);
+  await publish(draft, folder);
+  return { folder, names };
+}
+
+async function publish(draft: string, folder: string): Promise<void> {
+  try {
+    await rename(draft, folder);
+  } catch (error) {
+    // Another call was faster.
+    await rm(draft, { recursive: true, force: true });
+    if (!(error instanceof Error && "code" in error && /EEXIST|ENOTEMPTY/.test(String(error.code)))) throw error;
+  }
 }

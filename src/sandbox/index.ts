@@ -12,11 +12,11 @@ import type { Sandbox, SandboxKind, SandboxState, SandboxView, WalledCommand } f
 import { containerRuntime, wrapInContainer, wrapInSeatbelt } from "./apart.ts";
 import { type SandboxBase, packageFolder } from "./call.ts";
 import { closeInherited } from "./descriptors.ts";
-import { tidyFolders } from "./folders.ts";
+import { copySettings, tidyFolders } from "./folders.ts";
 import { filterArch, seccompFilter } from "./seccomp.ts";
-import { type GitIdentity, agentIdentity } from "./settings.ts";
+import { type GitIdentity, agentIdentity, settingsFiles } from "./settings.ts";
 import { type SandboxChoice, type Trial, adviceFor, decideState, kindOf } from "./state.ts";
-import { foldersOfPath, readSystem } from "./system.ts";
+import { foldersOfPath, readSystem, settingsParts } from "./system.ts";
 import { insideRuntime } from "./view.ts";
 import { type Ready, wrapInBubblewrap } from "./wrap.ts";
 
@@ -130,6 +130,7 @@ async function openBubblewrap(base: SandboxBase, options: SandboxOptions): Promi
     program,
     canDisableUserns: isAtLeast(version.out, [0, 8]),
     system: await readSystem({ path, userHome: options.userHome, hidden: [base.home] }),
+    etc: await copySettings(base.all, settingsParts, { ...settingsFiles, gitconfig: "" }),
     rustup: rustupOf(options),
   };
   return { base, wrap: (command, view) => wrapInBubblewrap(ready, command, view) };

@@ -44,12 +44,13 @@ describe("mounts", () => {
 
 describe("a view", () => {
   const facts: ViewFacts = {
-    system: [bind("/usr"), bind("/etc/ssl/certs")],
+    system: [bind("/usr")],
     runtime: { node: "/opt/node/bin/node", folder: "/opt/everturn", shown: ["bin"] },
     hidden: ["/home/ann/.everturn"],
     workspace: "/home/ann/.everturn/workspace",
     folders: { home: "/home/ann/.everturn/sandbox/people/1/home", tmp: "/home/ann/.everturn/sandbox/people/1/tmp" },
-    settings: { passwd: "/home/ann/.everturn/sandbox/etc/1/passwd" },
+    settings: { gitconfig: "/home/ann/.everturn/sandbox/etc/1/gitconfig" },
+    etc: { folder: "/home/ann/.everturn/sandbox/etc/2", names: ["passwd", "gitconfig"] },
     granted: [],
     programs: [],
     files: null,
@@ -84,6 +85,16 @@ describe("a view", () => {
     assert.ok(below.mounts.map(shown).includes("memory /tmp"));
     const both = view({ workspace: "/var/tmp/work", programs: ["/tmp/tool"] });
     assert.deepEqual([both.tmp, both.mounts.map(shown).includes("memory /var/tmp")], ["/dev/shm", true]);
+  });
+  test("/etc is one folder, and comes in parts where something else lies in it", () => {
+    assert.ok(at({}).includes("read /etc (/home/ann/.everturn/sandbox/etc/2)"));
+    const mounts = at({ granted: [{ path: "/etc/nginx", real: "/etc/nginx", access: "read", isFolder: true }] });
+    assert.ok(mounts.includes("read /etc/passwd (/home/ann/.everturn/sandbox/etc/2/passwd)"));
+    assert.ok(mounts.includes("read /etc/gitconfig (/home/ann/.everturn/sandbox/etc/1/gitconfig)"));
+    assert.equal(
+      mounts.some((one) => one.startsWith("read /etc (")),
+      false,
+    );
   });
   test("a granted path in the workspace is there already", () => {
     const path = "/home/ann/.everturn/workspace/a";

@@ -10,7 +10,7 @@ const roots = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "
 const others = ["/run/current-system/sw", "/sys/devices/system/cpu"];
 
 /** Without keys and passwords, and without what tells about the people of this machine. */
-const settings =
+export const settingsParts =
   "alternatives ca-certificates ca-certificates.conf crypto-policies debian_version fonts gai.conf host.conf ImageMagick-6 ImageMagick-7 inputrc java ld.so.cache ld.so.conf ld.so.conf.d ld-musl-x86_64.path ld-musl-aarch64.path localtime locale.alias locale.conf lsb-release magic magic.mime manpath.config mime.types networks os-release papersize perl pki/ca-trust pki/tls/certs pki/tls/cert.pem pki/tls/openssl.cnf pki/java profile protocols python3 rpc services shells ssl/cert.pem ssl/certs ssl/openssl.cnf terminfo texmf timezone xdg/mimeapps.list".split(
     " ",
   );
@@ -57,8 +57,9 @@ export type SystemView = {
   readonly hiddenProc: readonly string[];
 };
 
+/** They tell root about the whole machine; other users cannot read them in the first place. */
 const hiddenProc =
-  "kcore mtrr keys key-users kpagecount kpageflags kpagecgroup timer_list sched_debug sysrq-trigger slabinfo vmallocinfo pagetypeinfo latency_stats"
+  "kpagecount kpageflags kpagecgroup timer_list sched_debug sysrq-trigger slabinfo vmallocinfo pagetypeinfo latency_stats"
     .split(" ")
     .map((name) => `/proc/${name}`);
 
@@ -71,14 +72,15 @@ export type SystemSources = {
 };
 
 export async function readSystem({ path, userHome, hidden }: SystemSources): Promise<SystemView> {
+  const isRoot = process.getuid?.() === 0;
   const homes = ["/root", "/home", "/Users", "/tmp", "/var/tmp", ...hidden, ...(userHome === null ? [] : [userHome])];
   const folders = foldersOfPath(path, userHome, homes).filter((one) => !hidden.some((other) => isWithin(one, other)));
-  const wanted = [...roots, ...others, ...settings.map((name) => `/etc/${name}`), ...folders];
+  const wanted = [...roots, ...others, ...folders];
   const mounts = wanted.flatMap(mountOf);
   const scanned = [...ownPrograms, ...folders].filter((one) => existsSync(one) && !isManaged(one, userHome));
   return {
     mounts: [...mounts, ...(scanned.length === 0 ? [] : await privateIn(scanned))],
-    hiddenProc: hiddenProc.filter((one) => lstatSync(one, { throwIfNoEntry: false }) !== undefined),
+    hiddenProc: (isRoot ? hiddenProc : []).filter((one) => lstatSync(one, { throwIfNoEntry: false }) !== undefined),
   };
 }
 

@@ -2,7 +2,7 @@
 // granted; never the gateway's home. Pure.
 
 import { type GrantedPath, boundPath, checkGranted } from "./grants.ts";
-import type { PersonFolders } from "./folders.ts";
+import type { EtcFolder, PersonFolders } from "./folders.ts";
 import { type Mount, arrangeMounts, isBelow, isWithin } from "./mounts.ts";
 
 /** Where the gateway's own program is inside. */
@@ -18,6 +18,7 @@ export type ViewFacts = {
   readonly folders: Pick<PersonFolders, "home" | "tmp">;
   /** Files that stand for files of /etc, by their name there. */
   readonly settings: Readonly<Record<string, string>>;
+  readonly etc: EtcFolder;
   readonly granted: readonly GrantedPath[];
   readonly programs: readonly string[];
   /** Other binds, such as the sockets of the runner. */
@@ -38,14 +39,19 @@ export type ViewPlan = {
 const tmpFolders = ["/tmp", "/var/tmp"];
 
 export function planView(facts: ViewFacts): ViewPlan {
-  const { system, runtime, hidden, workspace, folders, settings, programs, more } = facts;
+  const { system, runtime, hidden, workspace, folders, settings, etc, programs, more } = facts;
   const outside = facts.granted.filter(({ real }) => !isWithin(real, workspace));
   for (const one of outside) checkGranted(one, hidden);
   const granted = outside.map((one) => bind(boundPath(one), one.access));
   const shown = programs.filter((one) => !hidden.some((other) => isWithin(one, other))).map((one) => bind(one));
   const files = facts.files === null ? [] : [bind(facts.files)];
   const chosen: readonly Mount[] = [bind(workspace, "write"), ...granted.toSorted(writableFirst), ...shown, ...files];
-  const replaced = Object.entries(settings).map(([name, from]): Mount => bind(from, "read", `/etc/${name}`));
+  // A mount point cannot be made in a folder that is read-only, so with something else below /etc its parts come one by one.
+  const isShared = chosen.some(({ at }) => isBelow(at, "/etc"));
+  const parts = isShared
+    ? etc.names.map((name) => bind(`${etc.folder}/${name}`, "read", `/etc/${name}`))
+    : [bind(etc.folder, "read", "/etc")];
+  const replaced = [...Object.entries(settings).map(([name, from]) => bind(from, "read", `/etc/${name}`)), ...parts];
   const visible: readonly Mount[] = [
     ...chosen,
     ...more,

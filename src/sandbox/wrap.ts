@@ -17,9 +17,8 @@ import {
   prepareCall,
   resourceLimits,
 } from "./call.ts";
-import { settingsFolder } from "./folders.ts";
+import { type EtcFolder, settingsFolder } from "./folders.ts";
 import { type InsidePaths, forwarded, ownPort } from "./network.ts";
-import { settingsFiles } from "./settings.ts";
 import type { SystemView } from "./system.ts";
 import { type ViewPlan, insideRuntime, planView } from "./view.ts";
 
@@ -27,6 +26,7 @@ export type Ready = SandboxBase & {
   readonly program: string;
   readonly canDisableUserns: boolean;
   readonly system: SystemView;
+  readonly etc: EtcFolder;
   /** Where the toolchains of Rust are, if they are shown. */
   readonly rustup: string | null;
 };
@@ -67,15 +67,15 @@ export async function wrapInBubblewrap(
 }
 
 async function plannedView(ready: Ready, view: SandboxView, call: PreparedCall): Promise<ViewPlan> {
-  const files = { ...settingsFiles, gitconfig: gitSettings(ready, view, inside) };
-  const etc = await settingsFolder(ready.all, files);
+  const own = await settingsFolder(ready.all, { gitconfig: gitSettings(ready, view, inside) });
   const folder = packageFolder();
   return planView({
     ...call,
     system: ready.system.mounts,
     runtime: { node: process.execPath, folder, shown: packageParts(folder) },
     hidden: readAliases(ready.home),
-    settings: Object.fromEntries(Object.keys(files).map((name) => [name, join(etc, name)])),
+    settings: { gitconfig: join(own, "gitconfig") },
+    etc: ready.etc,
     programs: (view.programs ?? []).filter((one) => statSync(one, { throwIfNoEntry: false }) !== undefined),
     files: view.files ?? null,
     more: call.order === null ? [] : [{ type: "bind", at: inside.sockets, from: call.order.sockets, access: "read" }],

@@ -110,6 +110,28 @@ test("an approver decides by command in their own chat; a bare yes there is a me
   assert.match(JSON.stringify(await resultsOf(on, 1)), /not today/);
 });
 
+test("what would run outside of the sandbox is asked of admins, and no other approver allows it", async (t) => {
+  const on = await stage(t);
+  let ran = 0;
+  const grant = { hosts: [], paths: [], credentials: [], outside: true };
+  const sudo = tool("sudo", "once", () => (ran++, fine), { vet: async () => ({ ...leave, grant }) });
+  const options = asking({ allow: ["ann"] }, { agent: agentOf([sudo], [calling("sudo")]) });
+  const chat = { ...options.settings?.["chat"], approvers: ["april"] };
+  const rules = { allow: ["ann", "april"], groups: "mention", chats: {}, pairing: false } as const;
+  await on.start({ ...options, settings: { ...options.settings, chat: { ...chat, access: rules } } });
+  for (const sender of ["boss", "april"]) await talk(on, sender, "/whoami");
+  await write(on, "ann", "clean up", inGroup(true));
+  const { id, item } = await asked(on, "group");
+  assert.match(item.text, /Only admins may allow this\. I asked boss\. \/deny withdraws it\.$/);
+  assert.match((await asked(on, "with boss")).item.text, /needs an admin/);
+  assert.equal(questionAt(on, "with april"), undefined);
+  assert.match(await talk(on, "april", "yes", inGroup(true)), /^Only admins may allow this\. I asked boss\.$/);
+  assert.equal(await write(on, "april", pressing(id, "approve"), inGroup(false)), "ignored");
+  assert.equal(ran, 0);
+  await write(on, "boss", pressing(id, "approve"));
+  await on.until(() => ran === 1, "the call");
+});
+
 test("a guest who asks again and again does not fill the chats of the approvers", async (t) => {
   const on = await stage(t);
   const { agent } = removing();

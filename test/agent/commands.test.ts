@@ -10,6 +10,7 @@ import type { ToolResult } from "../../src/core/journal.ts";
 import { jobId } from "../../src/host/jobs/folder.ts";
 import { headBytes, pieceBytes } from "../../src/host/jobs/output.ts";
 import { openJobs } from "../../src/host/jobs/jobs.ts";
+import { anOwner } from "../../src/testing/samples.ts";
 import { atEnd, until } from "../process/stage.ts";
 import { context, marksOf, newJobsHome, stageTools } from "./jobs-stage.ts";
 
@@ -121,18 +122,12 @@ test("what runs in the background goes on, is listed, read, waited for and ended
   const started = outputOf(await terminal.run({ command, background: true }, context("k1")));
   assert.match(started, /^\[runs in the background as [0-9a-f]{12}\]\ntick/);
   const id = jobId("k1");
-  const act = async (input: object, chat = "c1") =>
-    processes.run(
-      { id, ...input },
-      context(JSON.stringify(input), { address: { platform: "web", account: "main", chat } }),
-    );
+  const act = async (input: object, person = anOwner.person) =>
+    processes.run({ id, ...input }, context(JSON.stringify(input), { requester: { ...anOwner, person } }));
   assert.match(outputOf(await act({ action: "list" })), new RegExp(`^${id}  running for .*  while \\[`));
   assert.match(outputOf(await act({ action: "wait", seconds: 1 })), /^\[still running after [\d.]+ s; bytes 0 to \d+/);
-  assert.equal((await act({ action: "read" }, "c2")).type, "failed", "another conversation does not see it");
-  assert.equal(
-    outputOf(await act({ action: "list" }, "c2")),
-    "No command of this conversation runs in the background.",
-  );
+  assert.equal((await act({ action: "read" }, "web/main/other")).type, "failed", "another person does not see it");
+  assert.match(outputOf(await act({ action: "list" }, "web/main/other")), /^No command/);
   writeFileSync(join(workspace, "go"), "");
   assert.match(outputOf(await act({ action: "wait" })), /^\[exit code 0 .*gone$/s);
   assert.match(outputOf(await act({ action: "kill" })), /^\[exit code 0/, "what has ended stays as it ended");

@@ -198,7 +198,7 @@ const unjudged: readonly { name: string; vet: Tool["vet"]; why: RegExp }[] = [
     vet: () => Promise.reject(new Error("no shell")),
     why: /so it was not done: no shell/,
   },
-  { name: "the judgement never comes", vet: () => new Promise(() => undefined), why: /not done within 10 s/ },
+  { name: "the judgement never comes", vet: () => new Promise(() => undefined), why: /not done within 60 s/ },
   { name: "the judgement is none", vet: async () => ({ type: "maybe" }) as unknown as Verdict, why: /not complete/ },
 ];
 for (const { name, vet, why } of unjudged) {

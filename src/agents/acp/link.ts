@@ -221,7 +221,7 @@ function troubleOf(name: string, error: unknown): AcpTrouble {
 /** Messages to and from the program. What is no message is passed over, and too much of it ends the program. */
 function streamTo(
   options: AcpOptions,
-  { command, cwd, env }: Launch,
+  { command, name, cwd, env }: Launch,
   update: (params: unknown) => void,
   ended: (why: string, lastWords: string) => void,
 ) {
@@ -238,6 +238,7 @@ function streamTo(
   const peer = openPeer({
     spawn: options.host.spawn,
     command,
+    name,
     cwd,
     env,
     line(text) {

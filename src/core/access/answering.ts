@@ -10,10 +10,13 @@ export type AskedQuestion = {
   readonly requester: Someone;
   /** The key of the conversation that it was asked in. */
   readonly conversation: string;
+  readonly needsAdmin?: boolean;
 };
 
 export type Answerer = Someone & {
   readonly approves: boolean;
+  /** The owner, or an admin. */
+  readonly isAdmin: boolean;
   /** The key of the conversation that the answer comes from. */
   readonly conversation: string;
   readonly isGroup: boolean;
@@ -22,11 +25,12 @@ export type Answerer = Someone & {
 /** `allow`: something is done because of it. `deny`: something is left. `words`: what a plain question wants to know. */
 export type AnswerKind = "allow" | "deny" | "words";
 
-/** `no-approver`: only approvers may. `not-theirs`: only whoever was asked, or an approver, may. */
-export type MayAnswer = "yes" | "no-approver" | "not-theirs";
+/** `no-admin`: only the owner and admins may. `no-approver`: only approvers may. `not-theirs`: only whoever was asked, or an approver, may. */
+export type MayAnswer = "yes" | "no-admin" | "no-approver" | "not-theirs";
 
 export function mayAnswer(question: AskedQuestion, answerer: Answerer, kind: AnswerKind): MayAnswer {
-  if (answerer.approves) return "yes";
+  const isForAdmins = question.needsAdmin === true && kind === "allow";
+  if (answerer.approves) return isForAdmins && !answerer.isAdmin ? "no-admin" : "yes";
   if (question.kind === "approval" && kind === "allow") return "no-approver";
   if (isSame(question.requester, answerer)) return "yes";
   // A chat of two has one person in it, whoever made the reminder or called the webhook that asks there.
@@ -41,10 +45,10 @@ function isSame(a: Someone, b: Someone): boolean {
 /** What somebody reads whose answer does not count. `asked`: the names of the approvers that were asked. */
 export function refusedAnswerText(why: Exclude<MayAnswer, "yes">, asked: readonly string[]): string {
   if (why === "not-theirs") return "That question is for somebody else. It stays open.";
-  return `Only approvers may allow this. ${askedNamesText(asked)}`;
+  return `Only ${why === "no-admin" ? "admins" : "approvers"} may allow this. ${askedNamesText(asked)}`;
 }
 
-export function askedNamesText(asked: readonly string[]): string {
+function askedNamesText(asked: readonly string[]): string {
   const [first, second, ...more] = asked;
   if (first === undefined) return "The owner decides with `everturn approvals`.";
   if (second === undefined) return `I asked ${first}.`;

@@ -12,6 +12,11 @@ export type Standing = {
   readonly approves: boolean;
 };
 
+/** What runs outside of the sandbox is for the owner and admins. */
+export function mayAllow({ approves, party }: Standing, needsAdmin: boolean): boolean {
+  return approves && (!needsAdmin || party !== "person");
+}
+
 export type StandingFacts = {
   readonly platform: string;
   readonly sender: Sender;

@@ -2,7 +2,7 @@
 // What is stored only says where somebody was; whether they still approve is decided when they are asked.
 
 import type { Sender } from "../../core/access/access.ts";
-import { standingOf } from "../../core/access/standing.ts";
+import { mayAllow, standingOf } from "../../core/access/standing.ts";
 import { visibleLine } from "../../core/asked/visible.ts";
 import type { Change } from "../../core/change.ts";
 import type { SessionId } from "../../core/ids.ts";
@@ -39,9 +39,13 @@ export async function rememberApprover(parts: Parts, inbound: Inbound): Promise<
  * Where a question goes that nobody at its own conversation may answer: to the private chats of the approvers of its
  * platform, else to those of all platforms, else to the homes; and to the conversation that is open on the page.
  */
-export async function approverRoutes(parts: Parts, asked: Address): Promise<readonly ApproverRoute[]> {
+export async function approverRoutes(
+  parts: Parts,
+  asked: Address,
+  needsAdmin: boolean,
+): Promise<readonly ApproverRoute[]> {
   const chats: ApproverChat[] = [];
-  for (const chat of await chatsOf(parts)) if (await approvesStill(parts, chat)) chats.push(chat);
+  for (const chat of await chatsOf(parts)) if (await mayAllowStill(parts, chat, needsAdmin)) chats.push(chat);
   const near = chats.filter(({ address }) => address.platform === asked.platform);
   const people = (near.length > 0 ? near : chats).map(({ address, sender, name }) => {
     return { to: address, name: visibleLine(name ?? sender) };
@@ -63,13 +67,18 @@ export async function approverRoutes(parts: Parts, asked: Address): Promise<read
 
 const onPage = { platform: "web", limit: 1 } as const;
 
-async function approvesStill(parts: Parts, { address, sender: id, name }: ApproverChat): Promise<boolean> {
+async function mayAllowStill(
+  parts: Parts,
+  { address, sender: id, name }: ApproverChat,
+  needsAdmin: boolean,
+): Promise<boolean> {
   const { platform, account } = address;
   const { access: rules, admins, approvers } = settingsOf(parts, platform);
   if (platformOf(parts, address) === null || rules === null) return false;
   const known = await parts.store.paired(platform, account, id);
   const sender: Sender = { id, ...(name === null ? {} : { name }), isBot: false };
-  return standingOf({ platform, sender, isGroup: false, rules, admins, approvers, known }).approves;
+  const standing = standingOf({ platform, sender, isGroup: false, rules, admins, approvers, known });
+  return mayAllow(standing, needsAdmin);
 }
 
 async function chatsOf({ store }: Parts): Promise<readonly ApproverChat[]> {

@@ -51,9 +51,9 @@ export async function decidable(
   const standing = await standingHere(parts, inbound);
   const waiting = open.filter((one) => one.kind === "approval");
   const elsewhere = standing.approves ? await routedTo(parts, inbound) : [];
-  const may: OpenQuestion[] = [...elsewhere];
+  const may: OpenQuestion[] = [];
   let refused: string | null = null;
-  for (const asked of waiting) {
+  for (const asked of [...elsewhere, ...waiting]) {
     const verdict = await mayGive(parts, inbound, standing, asked, kind === "allow" ? "approve" : "deny");
     if (verdict === "yes") may.push(asked);
     else refused = refusalOf(verdict, asked);
@@ -85,7 +85,7 @@ async function withPressed(
 async function mayGive(
   { store }: Parts,
   inbound: Inbound,
-  { approves }: Standing,
+  { approves, party }: Standing,
   asked: OpenQuestion,
   choice: string | null,
 ): Promise<MayAnswer> {
@@ -93,12 +93,13 @@ async function mayGive(
   const session = turn === null ? null : await store.session(turn.session);
   if (turn === null || session === null) return "not-theirs";
   const requester = someoneOf(actingSender(turn.input));
-  const { kind } = asked;
+  const { kind, needsAdmin = false } = asked;
   return mayAnswer(
-    { kind, requester, conversation: session.key },
+    { kind, requester, conversation: session.key, needsAdmin },
     {
       ...someoneOf(inbound),
       approves,
+      isAdmin: party !== "person",
       conversation: sessionKey(inbound.from),
       isGroup: inbound.group !== undefined,
     },

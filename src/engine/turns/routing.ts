@@ -1,7 +1,8 @@
 // An approval that its requester may not give goes to the approvers: the same question in their conversations, written in
 // the commit that asks it. The requester reads who was asked and can only withdraw it.
 
-import { askedNamesText } from "../../core/access/answering.ts";
+import { refusedAnswerText } from "../../core/access/answering.ts";
+import { mayAllow } from "../../core/access/standing.ts";
 import { answerLine } from "../../core/asked/asking.ts";
 import { visibleLine } from "../../core/asked/visible.ts";
 import type { Change } from "../../core/change.ts";
@@ -34,13 +35,15 @@ export function copyId(question: string, n: number): string {
 export async function routeApproval(work: Work, asked: Asked | CallAsked): Promise<Routing | null> {
   const { parts, outlet, running } = work;
   const { input } = running.turn;
-  if (asked.kind !== "approval" || (await standingHere(parts, actingSender(input))).approves) return null;
+  if (asked.kind !== "approval") return null;
+  const needsAdmin = asked.type === "call-asked" && asked.needsAdmin === true;
+  if (mayAllow(await standingHere(parts, actingSender(input)), needsAdmin)) return null;
   const { address, key } = running.session;
   // Whoever asks again and again does not fill the chats of the approvers.
   const before = (await parts.store.questionsAt(key)).filter(({ routed = [] }) => routed.length > 0).length;
-  const routes = before < limits.routedMax ? await approverRoutes(parts, address) : [];
+  const routes = before < limits.routedMax ? await approverRoutes(parts, address, needsAdmin) : [];
   const { question: id, choices } = asked;
-  const text = `${whoAsks(input)} asks for something that needs an approver.\n\n${asked.text}`;
+  const text = `${whoAsks(input)} asks for something that needs an ${needsAdmin ? "admin" : "approver"}.\n\n${asked.text}`;
   const at = parts.world.now();
   const changes = routes.flatMap(({ to, session }, n) => {
     const shown = { role: "notice", text, parts: partsOf(parts, to, text), hints: hintsFor(to), at } as const;
@@ -52,6 +55,7 @@ export async function routeApproval(work: Work, asked: Asked | CallAsked): Promi
     text: requesterText(
       asked.text,
       routes.map(({ name }) => name),
+      needsAdmin,
     ),
     // In a group an approver may be present.
     choices: input.group === undefined ? choices.filter((choice) => choice === "deny") : choices,
@@ -71,9 +75,10 @@ export function actingSender(input: Inbound): Inbound {
   return input.maker === undefined ? input : { ...input, sender: input.maker.sender };
 }
 
-function requesterText(text: string, names: readonly string[]): string {
+function requesterText(text: string, names: readonly string[], needsAdmin: boolean): string {
   const question = text.endsWith(answerLine) ? text.slice(0, -answerLine.length).trimEnd() : text;
-  return `${question}\n\nOnly approvers may allow this. ${askedNamesText(names)} /deny withdraws it.`;
+  const why = refusedAnswerText(needsAdmin ? "no-admin" : "no-approver", names);
+  return `${question}\n\n${why} /deny withdraws it.`;
 }
 
 function whoAsks({ sender, name, from, group, maker }: Inbound): string {

@@ -156,7 +156,14 @@ export function engineReads(db: DatabaseSync): Reads {
 export function questionIn(entry: Entry): Omit<OpenQuestion, "turn"> | null {
   if (entry.type !== "asked" && entry.type !== "call-asked") return null;
   const { question, text, choices, kind = "question", routed } = entry;
-  return { question, kind, text, choices, ...(routed === undefined ? {} : { routed }) };
+  return {
+    question,
+    kind,
+    text,
+    choices,
+    ...(routed === undefined ? {} : { routed }),
+    ...(entry.type === "call-asked" && entry.needsAdmin === true ? { needsAdmin: true } : {}),
+  };
 }
 
 /** Statements are compiled at first use: a start needs only a few of them. */

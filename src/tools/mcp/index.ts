@@ -136,7 +136,7 @@ function noteOn(
     ...(changed.length === 0
       ? []
       : [
-          `${changed.length} tools changed since they were approved; \`everturn mcp list\` shows them, \`everturn mcp approve ${name}\` accepts them`,
+          `${changed.length} ${changed.length === 1 ? "tool" : "tools"} changed since the last approval; \`everturn mcp list\` shows what, \`everturn mcp approve ${name}\` accepts it`,
         ]),
     ...(tools <= shownMax ? [] : [`it has ${tools} tools, and only the first ${shownMax} are shown to models`]),
     ...("url" in settings || sandbox?.type !== "off"

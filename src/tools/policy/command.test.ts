@@ -139,6 +139,16 @@ test("questions say the worst effect first, and never less than what is given", 
   ]);
 });
 
+test("a question says where passwords and keys may be read", () => {
+  const says = (path: string) => {
+    const [first = ""] = asked({ request: { wanted: grant({ paths: [{ path, access: "read" }] }) } }).effects ?? [];
+    return first.includes("passwords or keys");
+  };
+  for (const path of ["/", "/home/ann", "/root", "/etc", "/home/ann/.ssh", "/srv/x.pem", "/srv/.env"])
+    assert.equal(says(path), true, path);
+  for (const path of ["/srv", "/home/ann/docs", "/srv/notes.txt"]) assert.equal(says(path), false, path);
+});
+
 test("an approval is bound to everything that was shown", () => {
   const scripts = [["x.sh", "abc"]] as const;
   const base = { request: { wanted: outside, scripts }, settings: { outside: true } };

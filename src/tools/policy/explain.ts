@@ -46,8 +46,11 @@ const unprotected =
 const secret =
   /(?:^|\/)(?:\.ssh|\.gnupg|\.aws|\.kube|\.docker|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env[\w.]*|\.password-store|id_[a-z0-9]+|shadow)(?:\/|$)|\.(?:pem|key|p12|pfx|kdbx)$/;
 
+/** Folders that hold such places. */
+const holder = /^\/(?:etc|home|root|Users|(?:home|Users)\/[^/]+)?$/;
+
 export function mayHoldSecrets(path: string): boolean {
-  return secret.test(path);
+  return secret.test(path) || holder.test(path);
 }
 
 function readLine({ path }: PathGrant): string {

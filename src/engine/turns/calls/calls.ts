@@ -185,7 +185,15 @@ export function calls(work: Work): Calls {
     const { bound } = verdict;
     const subject = subjectOffered(verdict);
     const text = parts.hide(approvalText(call.tool, verdict, changed, running.turn.id));
-    const asked: CallAsked = { ...named, kind: "approval", text, choices: choicesFor(subject), bound, subject };
+    const asked: CallAsked = {
+      ...named,
+      kind: "approval",
+      text,
+      choices: choicesFor(subject),
+      bound,
+      subject,
+      ...(verdict.grant?.outside === true ? { needsAdmin: true } : {}),
+    };
     return ask(work, asked, later(parts.world.now(), limits.approvalMs));
   }
 
