@@ -127,6 +127,10 @@ test("questions say the worst effect first, and never less than what is given", 
     "Keeps all of this while it runs in the background.",
     "This conversation holds text from outside, which may have led to this.",
   ]);
+  const password = grant({ credentials: [{ kind: "git-credential", host: "github.com" }] });
+  assert.deepEqual(asked({ request: { wanted: password } }).effects, [
+    "Signs in at github.com with your git password; anything in the workspace can read it during the call, and keep it.",
+  ]);
   assert.deepEqual(asked({ request: { wanted: outside, deletes: ["x"] }, settings: { outside: true } }).effects, [
     "Deletes x.",
     "Runs outside the sandbox with all your rights.",

@@ -27,7 +27,7 @@ export function explain({ grant, sandbox, deletes, publishes, background, marked
     ...written.map(({ path }) => `Can change or delete anything in ${path}.`),
     ...credentials.map(
       ({ kind, host }) =>
-        `${publishes ? `Publishes to ${host} with` : `Signs in at ${host} with`} your ${kind === "ssh-agent" ? "SSH key" : "git password"}; anything in the workspace can use it during the call.`,
+        `${publishes ? `Publishes to ${host} with` : `Signs in at ${host} with`} your ${credentialWords[kind]}`,
     ),
     ...(publishes && credentials.length === 0 && hosts.length > 0 ? [`Publishes to ${allOf(hosts)}.`] : []),
     ...read.map(readLine),
@@ -41,6 +41,12 @@ export function explain({ grant, sandbox, deletes, publishes, background, marked
 
 const unprotected =
   "Runs without a sandbox, with all your rights. It can also reach this gateway's own token and port, and so its controls.";
+
+/** A key stays with its broker outside; a password is handed to git inside, where other programs can read it. */
+const credentialWords = {
+  "ssh-agent": "SSH key; anything in the workspace can use it during the call.",
+  "git-credential": "git password; anything in the workspace can read it during the call, and keep it.",
+} as const;
 
 /** Where people and programs keep keys and passwords. */
 const secret =
