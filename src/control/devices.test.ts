@@ -38,7 +38,7 @@ test("a link becomes a credential, once; only digests are stored", async (t) => 
   for (const plain of [credential, secret]) assert.ok(!stored.includes(plain));
 });
 
-test("what is no link of ours opens nothing, and another site cannot use one", async (t) => {
+test("an unknown link opens nothing, and another site cannot use one", async (t) => {
   const { control } = await started(t);
   for (const wrong of ["", "x", token, "a".repeat(43)]) assert.equal((await enter(control.url, wrong)).status, 410);
   for (const body of ["", "{}", "[]", '{"link":1}'])

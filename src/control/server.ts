@@ -27,7 +27,7 @@ export type ControlParts = {
   readonly routes: readonly Routes[];
   readonly token: string;
   readonly version: string;
-  /** Takes known secrets out of what is told about the gateway and out of errors. */
+  /** Takes known secrets out of status answers and errors. */
   readonly redact?: (text: string) => string;
   /** How long a stop lets turns run; whoever waits for one needs to know. */
   readonly drainSeconds: number;

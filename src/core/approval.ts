@@ -59,7 +59,7 @@ const spoken: Readonly<Record<string, ApprovalChoice>> = {
   no: "deny",
 };
 
-/** Every word that decides, whoever says it; whether it counts is another question. */
+/** Every word that decides, from any sender; whether it counts is decided elsewhere. */
 export const approvalWords: readonly string[] = Object.keys(spoken);
 
 /** What somebody meant by a press or a word; null when it is not an answer to an approval. */

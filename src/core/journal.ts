@@ -63,7 +63,7 @@ export type Asked = {
   readonly routed?: readonly RoutedQuestion[];
 };
 
-/** Where else an approval was asked, because its requester may not give it, and how people call whoever is there. */
+/** Where else an approval was asked, because its requester may not give it, and the names of the people there. */
 export type RoutedQuestion = { readonly to: Address; readonly name: string };
 
 /** A call that waits for its user: to be allowed, or for the words that are its result. */

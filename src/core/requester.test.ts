@@ -60,7 +60,7 @@ test("owner and admins share a workspace; a chat and a group have their own, als
     [said("admin", by("admin")), [], "owner"],
     [said("admin", { ...by("admin"), group }), [], "telegram/bot/-5"],
     [said(undefined, timer), [], "telegram/bot/-5"],
-    // Whoever joined with fewer rights does not get into the owner's workspace.
+    // Someone who joined with fewer rights does not get into the owner's workspace.
     [said("admin"), joins("person"), "telegram/bot/-5"],
     [said("admin", by("admin")), joins("person"), "telegram/bot/-5"],
   ];

@@ -44,7 +44,7 @@ export function partyOf({ party, from }: Pick<Inbound, "party" | "from">): Party
 /**
  * Somebody with fewer rights who joins a running turn takes them from the rest of it, because the agent reads their words.
  * The journal alone says who joined, so a turn that goes on after a crash has the same rights. In a group everybody sees
- * what the tools find, so the group has a workspace of its own, whoever writes. A private chat is one person, also when a
+ * what the tools find, so the group has a workspace of its own for all its writers. A private chat is one person, also when a
  * reminder speaks in it.
  */
 export function requesterOf(input: Inbound, journal: readonly Entry[]): Requester {

@@ -29,7 +29,7 @@ export function toInbound(timer: Timer, session: Session): Inbound {
   };
 }
 
-/** A reminder has the rights of whoever made it, never more. */
+/** A reminder has the rights of its maker, never more. */
 function actingFor({ maker }: Timer): Pick<Inbound, "party" | "maker" | "group" | "carries"> {
   if (maker === undefined) return {};
   const { party, group, outside } = maker;

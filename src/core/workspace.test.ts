@@ -37,7 +37,7 @@ const guest: Requester = { party: "person", person: "telegram/bot/42" };
 table(
   "with whom the owner's workspace is shared",
   [
-    { name: "nobody by default", sharing: separate, person: guest.person },
+    { name: "no one by default", sharing: separate, person: guest.person },
     { name: "everybody", sharing: { ...separate, workspaces: "shared" as const }, person: "owner" },
     { name: "one chat", sharing: { ...separate, shareWith: ["telegram/bot/42"] }, person: "owner" },
     { name: "one platform", sharing: { ...separate, shareWith: ["telegram"] }, person: "owner" },

@@ -53,7 +53,7 @@ export type Pace = {
 };
 
 /**
- * `ignored`: whoever wrote it may not, or it was not meant for us; the platform may forget it all the same. A press that is
+ * `ignored`: the sender may not write, or it was not meant for us; the platform may forget it all the same. A press that is
  * ignored leaves its buttons as they are.
  */
 export type Receipt = "accepted" | "duplicate" | "ignored";

@@ -36,7 +36,7 @@ export function proxyEnvironment(inside: InsidePaths): Readonly<Record<string, s
     YARN_HTTPS_PROXY: proxy,
     CARGO_HTTP_PROXY: proxy,
     PIP_PROXY: proxy,
-    // Node's own fetch looks at the variables above only when it is told to.
+    // Node's own fetch looks at the variables above only with this flag.
     NODE_USE_ENV_PROXY: "1",
     GIT_SSH_COMMAND: `ssh ${sshOptions(inside)} -o StrictHostKeyChecking=accept-new`,
   };

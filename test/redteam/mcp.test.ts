@@ -14,7 +14,7 @@ const found = {};
 for (const path of ${JSON.stringify([canary, token])}) {
   try { found[path] = fs.readFileSync(path, "utf8").split("").reverse().join(""); } catch (error) { found[path] = error.code; }
 }
-try { fs.writeFileSync(${JSON.stringify(folder)} + "/pwned", ""); } catch {}
+try { fs.writeFileSync(${JSON.stringify(folder)} + "/pwned", ""); } catch (error) { void error; }
 found.environment = Object.entries(process.env).map((one) => one.join("=")).join(" ").split("").reverse().join("");
 net.connect(${port}, "127.0.0.1").on("error", () => {}).end("from the server");
 fs.writeFileSync("found.json", JSON.stringify(found));

@@ -188,7 +188,7 @@ test("a call that is a question: the answer is its result, and silence is told a
   await untilAsked(on, 2);
   await on.pass(61_000);
   await untilSeen(on, 4);
-  assert.deepEqual(await resultsOf(on, 1), [{ type: "ok", output: "Nobody answered in time." }]);
+  assert.deepEqual(await resultsOf(on, 1), [{ type: "ok", output: "There was no answer in time." }]);
 });
 
 const unjudged: readonly { name: string; vet: Tool["vet"]; why: RegExp }[] = [

@@ -29,7 +29,7 @@ test("devices are asked for while their list is open; a press signs one out, and
     () => denials++,
   );
   await list.look();
-  assert.equal(list.all.value, null, "nobody looks at it");
+  assert.equal(list.all.value, null, "the list is closed");
   list.isOpen.value = true;
   await list.look();
   assert.deepEqual(list.all.value, [phone]);

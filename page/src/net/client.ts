@@ -147,7 +147,7 @@ function bodyOf(message: Pending): string {
 type Calls = {
   get<T>(url: string, readValue: (value: unknown) => T | null): Promise<Fetched<T>>;
   post(url: string, body: string): Promise<Posted>;
-  /** Null when nobody answered in time. */
+  /** Null when there was no answer in time. */
   reach(url: string, init: RequestInit): Promise<Response | null>;
 };
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type FileRead, loadConfig } from "../load.ts";
 import { emailWarning } from "./email.ts";
 
-test("mails are verified by default, and a missing name of the server that verifies is told", async () => {
+test("mails are verified by default, and config check names a missing authServer", async () => {
   const loadedOf = async (more: string) => {
     const yaml = `platforms:\n  email:\n    address: bot@example.org\n    imap: { host: a }\n    smtp: { host: b }\n${more}`;
     const readFile = async (path: string): Promise<FileRead> =>

@@ -41,7 +41,7 @@ const hook = v.pipe(
 
 const all = v.record(hookName, hook, "must be a group of hooks by their names, or false to switch them off");
 
-/** Whoever can sign was let in by whoever configured the secret. */
+/** A caller that can sign has the secret from the owner. */
 const standing = v.parse(group(everyPlatform), { allow: ["*"], pairing: false, restartNotices: false });
 
 export const hooks = v.union(

@@ -35,7 +35,7 @@ export const pairingRoutes: readonly ApiRoute[] = [
     async handle({ body }, { gateway }) {
       const { code, admin } = fieldsOf(body);
       if (typeof code !== "string" || code.trim() === "")
-        throw new BadRequest("Give the `code` that the stranger was told.");
+        throw new BadRequest("Give the `code` that the unknown sender received.");
       const paired = await gateway.approvePairing({ code }, isAdmin(admin));
       return json({ paired } satisfies ApprovePairingReply);
     },

@@ -57,7 +57,7 @@ export function json(value: unknown): Response {
   return Response.json(value, { headers: { "cache-control": "no-store", "x-content-type-options": "nosniff" } });
 }
 
-/** What is told about the gateway itself: errors of programs and platforms in it may quote a secret. */
+/** Answers about the gateway itself: errors of programs and platforms in it may quote a secret. */
 export function redactedJson(value: unknown, redact: ApiParts["redact"]): Response {
   const headers = {
     "content-type": "application/json",

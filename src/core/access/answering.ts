@@ -25,7 +25,7 @@ export type Answerer = Someone & {
 /** `allow`: something is done because of it. `deny`: something is left. `words`: what a plain question wants to know. */
 export type AnswerKind = "allow" | "deny" | "words";
 
-/** `no-admin`: only the owner and admins may. `no-approver`: only approvers may. `not-theirs`: only whoever was asked, or an approver, may. */
+/** `no-admin`: only the owner and admins may. `no-approver`: only approvers may. `not-theirs`: only the person who was asked, or an approver, may. */
 export type MayAnswer = "yes" | "no-admin" | "no-approver" | "not-theirs";
 
 export function mayAnswer(question: AskedQuestion, answerer: Answerer, kind: AnswerKind): MayAnswer {
@@ -33,7 +33,7 @@ export function mayAnswer(question: AskedQuestion, answerer: Answerer, kind: Ans
   if (answerer.approves) return isForAdmins && !answerer.isAdmin ? "no-admin" : "yes";
   if (question.kind === "approval" && kind === "allow") return "no-approver";
   if (isSame(question.requester, answerer)) return "yes";
-  // A chat of two has one person in it, whoever made the reminder or called the webhook that asks there.
+  // A chat of two has one person in it, also when a reminder or a webhook asks there.
   const isAlone = question.conversation === answerer.conversation && !answerer.isGroup;
   return isAlone ? "yes" : "not-theirs";
 }

@@ -44,7 +44,7 @@ export function standingOf({ platform, sender, isGroup, rules, admins, approvers
   }
   if (platform === "hooks") return { party: hookParty(sender, admins), commands: false, approves: false };
   if (sender.isBot) return { party: "person", commands: false, approves: false };
-  // "*" lets everybody use the commands and gives nothing else: nobody is trusted without being named.
+  // "*" lets everybody use the commands and gives nothing else: only named people are trusted.
   const isNamedAdmin = isNamed(sender, admins) || known?.admin === true;
   const isApprover = isNamedAdmin || isNamed(sender, approvers ?? onlyOne(rules, admins, isGroup));
   return {
@@ -60,7 +60,7 @@ function onlyOne({ allow }: AccessRules, admins: readonly string[], isGroup: boo
   return admins.length === 0 && allow.length === 1 && !isGroup ? allow : [];
 }
 
-/** A webhook has the rights that its configuration gives it, whoever its body says it is from. */
+/** A webhook has the rights that its configuration gives it, whatever sender its body names. */
 function hookParty({ id }: Sender, admins: readonly string[]): Party {
   return admins.includes(id.split("/")[0] ?? id) ? "admin" : "person";
 }

@@ -44,7 +44,7 @@ export function subjectOffered({ what, subject }: Asking): string | null {
   return subject !== null && subject.length <= subjectMax && shownOf(what).left === 0 ? subject : null;
 }
 
-/** How an approval ends where whoever reads it may give it. */
+/** How an approval ends where its reader may give it. */
 export const answerLine = "Answer /approve or /deny.";
 
 /** Rules need something to hold on to. */

@@ -36,7 +36,7 @@ export async function rememberApprover(parts: Parts, inbound: Inbound): Promise<
 }
 
 /**
- * Where a question goes that nobody at its own conversation may answer: to the private chats of the approvers of its
+ * Where a question goes that no one in its own conversation may answer: to the private chats of the approvers of its
  * platform, else to those of all platforms, else to the homes; and to the conversation that is open on the page.
  */
 export async function approverRoutes(

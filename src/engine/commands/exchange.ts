@@ -71,7 +71,7 @@ export async function undo(parts: Parts, lane: Lane): Promise<Obeyed> {
   return { text, changes: last.undone, stored: nothing };
 }
 
-/** The message that is answered once more, as somebody wants it now; with the rights of whoever has fewer. */
+/** The message that is answered once more, as somebody wants it now; with the lower rights of the two. */
 export function saidAgain({ text, files, input, outside, carries, party }: Exchange, now: Inbound): Inbound {
   const { key, sentAt, anchor = input.anchor, hints = input.hints } = now;
   const body = { kind: "text", text, files } as const;

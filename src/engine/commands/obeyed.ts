@@ -27,5 +27,5 @@ export function only(text: string): Obeyed {
 
 /** For somebody who may speak and not change the gateway. */
 export function refusedText(name: CommandName, { sender, from }: Inbound): string {
-  return `Only admins of ${from.platform} may use /${name}, and ${sender} is not one of them. Ask whoever runs me.`;
+  return `Only admins of ${from.platform} may use /${name}, and ${sender} is not one of them. Ask the person who runs me.`;
 }

@@ -39,7 +39,7 @@ export function answers(parts: Parts, lanes: Lanes, pieces: Pieces, outlet: Outl
     return session.key === lane.session.key ? left : alongside(left, confirmed(lane, inbound, answer));
   }
 
-  /** Whoever decides about another conversation reads in their own that it counts. */
+  /** An approver who decides about another conversation reads in their own that it counts. */
   function confirmed(lane: Lane, inbound: Inbound, { choice }: Answer): Plan {
     const text = `${decidedText(inbound, choice)} The turn goes on.`;
     const said = pieces.reply(lane, {

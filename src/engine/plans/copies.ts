@@ -1,5 +1,5 @@
 // A question that was put to several approvers is decided once: where a platform can edit, its other copies say so and lose
-// their buttons. Elsewhere a later answer is told what was decided.
+// their buttons. Elsewhere the reply to a later answer says what was decided.
 
 import { gist, readDecision } from "../../core/asked/asking.ts";
 import { visibleLine } from "../../core/asked/visible.ts";
@@ -58,7 +58,7 @@ async function shownCopy(parts: Parts, { to }: RoutedQuestion, id: string): Prom
 /** What was decided and by whom, in one line. */
 export function decidedText(inbound: Inbound, choice: string | null): string {
   const { type } = readDecision(choice);
-  if (type === "nobody") return "Nobody answered in time.";
+  if (type === "nobody") return "There was no answer in time.";
   const who = inbound.sender === operatorSender ? "the owner" : visibleLine(inbound.name ?? inbound.sender);
   return `${decisions[type]} by ${who}.`;
 }

@@ -39,7 +39,7 @@ export async function routeApproval(work: Work, asked: Asked | CallAsked): Promi
   const needsAdmin = asked.type === "call-asked" && asked.needsAdmin === true;
   if (mayAllow(await standingHere(parts, actingSender(input)), needsAdmin)) return null;
   const { address, key } = running.session;
-  // Whoever asks again and again does not fill the chats of the approvers.
+  // A person who asks again and again cannot fill the chats of the approvers.
   const before = (await parts.store.questionsAt(key)).filter(({ routed = [] }) => routed.length > 0).length;
   const routes = before < limits.routedMax ? await approverRoutes(parts, address, needsAdmin) : [];
   const { question: id, choices } = asked;
@@ -70,7 +70,7 @@ function partsOf(parts: Parts, to: RoutedQuestion["to"], text: string): readonly
   return platformOf(parts, to)?.parts(text) ?? [text];
 }
 
-/** Whose standing counts: of a reminder, whoever made it. */
+/** Whose standing counts: of a reminder, its maker. */
 export function actingSender(input: Inbound): Inbound {
   return input.maker === undefined ? input : { ...input, sender: input.maker.sender };
 }

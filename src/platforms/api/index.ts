@@ -16,7 +16,7 @@ import type { Door, Parts } from "./routes.ts";
 export type ApiSettings = {
   /** Named callers; the holder of the control token is one too, on this machine. */
   readonly keys: readonly Key[];
-  /** The files that a caller was told of, and no others. */
+  /** The files that were sent to a caller, and no others. */
   readonly filesOf: (caller: string) => PersonBlobs;
   readonly pingMs?: number;
 };

@@ -159,7 +159,7 @@ async function take(
   const files = await keep(parts.blobs, found.newest);
   const { accept, state } = parts.door;
   if (accept === null) return notServing(state);
-  // What the app's own tools found is told with the first message.
+  // Results of the app's own tools come with the first message.
   const carries = isNew && found.before.some(({ role }) => role === "tool");
   const said = { text, files, print, carries };
   const receipt = await accept(toInbound(caller, id, place, said, parts.world.now()), null);

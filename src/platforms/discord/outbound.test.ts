@@ -59,7 +59,7 @@ test("a question has buttons, or its choices are written out", () => {
   assert.match(wanted({ text: "What?", question: many }).content, /^What\?\n\n1\. choice 0\n2\. choice 1\n/);
 });
 
-test("no message of ours shows previews of links", () => {
+test("messages that we send show no link previews", () => {
   for (const body of [sendBody(item(), "x"), editBody(item(), "x", []), draftBody("x", {}), fillBody("x")])
     assert.equal((body as { flags?: number }).flags, 4);
 });

@@ -61,7 +61,7 @@ export async function afterwards(parts: Ready): Promise<void> {
   if (supervisor !== null) await attempt("the service could not be looked at", () => warnOfService(parts));
 }
 
-/** Whoever looks after the gateway learns once that its tools have no wall around them. */
+/** The homes get one notice that tools run without a sandbox. */
 async function warnOfSandbox({ agent, store, settings, gate, world }: Ready): Promise<void> {
   const notice = sandboxNotice((await agent.lookAtSandbox?.()) ?? null);
   if (notice === null) return;

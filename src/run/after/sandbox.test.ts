@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sandboxNotice } from "./sandbox.ts";
 
-test("homes are told of a missing wall, with the reason, and of nothing else", () => {
+test("homes get a notice of a missing sandbox with its reason, and nothing else", () => {
   assert.equal(sandboxNotice(null), null);
   assert.equal(sandboxNotice({ type: "on", kind: "bubblewrap" }), null);
   assert.equal(sandboxNotice({ type: "off", why: "Off.", isAccepted: true }), null);

@@ -1,4 +1,4 @@
-// What the homes are told about the sandbox of the tools: once for each reason, and nothing where all is well or accepted.
+// The notice to the homes about the sandbox of the tools: once for each reason, and nothing where all is well or accepted.
 
 import { createHash } from "node:crypto";
 import type { SandboxState } from "../../ports/sandbox.ts";

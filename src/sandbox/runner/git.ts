@@ -1,4 +1,4 @@
-// The broker for passwords of git: it asks the user's own git, in a folder that belongs to nobody, for exactly the hosts
+// The broker for passwords of git: it asks the user's own git, in an empty folder, for exactly the hosts
 // that were granted. Nothing of a workspace has a say in it: neither its configuration nor its hooks.
 
 import { execFile } from "node:child_process";

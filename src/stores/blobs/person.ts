@@ -1,5 +1,5 @@
 // The stored files as one person's tools see them: those of their own conversations, in a folder that holds nothing of
-// others. A file is put there when its path is told; on the disk its content exists once.
+// others. A file is linked there when its path is handed out; on the disk its content exists once.
 
 import { copyFileSync, existsSync, linkSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -154,7 +154,7 @@ END;
   },
   {
     version: 7,
-    // Before, a rule held for everybody, whoever had said "always". Only those of the owner stay in effect.
+    // Before, a rule held for everybody, from any sender. Only those of the owner stay in effect.
     sql: `
 ALTER TABLE timers ADD COLUMN maker TEXT;
 ALTER TABLE rules ADD COLUMN scope TEXT NOT NULL DEFAULT 'everywhere';

@@ -24,7 +24,7 @@ export function destinationOf(text: string): NeededHost | null {
   return { host: `${url.hostname}${port}`, isSsh };
 }
 
-const npm = ["registry.npmjs.org"];
+const npm = ["*.npmjs.org"];
 const pypi = ["pypi.org", "files.pythonhosted.org"];
 const go = ["proxy.golang.org", "sum.golang.org"];
 const crates = ["index.crates.io", "static.crates.io"];

@@ -16,7 +16,7 @@ const nothing: Needs = {
   publishes: false,
 };
 const ssh = (host: string) => ({ kind: "ssh-agent", host }) as const;
-const npm = ["registry.npmjs.org"];
+const npm = ["*.npmjs.org"];
 const pypi = ["pypi.org", "files.pythonhosted.org"];
 const read = (path: string) => [{ path, access: "read", isMoved: false }] as const;
 const write = (path: string, isMoved = false) => [{ path, access: "write", isMoved }] as const;

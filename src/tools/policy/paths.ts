@@ -26,7 +26,7 @@ export type PathDecision =
   | { readonly type: "needless" }
   | { readonly type: "refuse"; readonly why: string };
 
-/** Processes, devices and sockets: whoever reaches those has more than files. */
+/** Processes, devices and sockets: a program that reaches those has more than files. */
 const special = /^\/(?:proc|sys|dev|run|var\/run)(?:\/|$)/;
 
 export function decidePath(wish: PathWish, places: GrantPlaces): PathDecision {

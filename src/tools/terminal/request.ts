@@ -107,7 +107,7 @@ async function wantedBy(
   const explicit = (input.paths ?? []).map((one) => ({ ...one, path: resolve(folders.cwd, one.path), isMoved: false }));
   const paths = await pathsOf([...guessed, ...here], explicit, folders);
   if (typeof paths === "string") return paths;
-  // Whoever is asked must be able to read all of it.
+  // The approver must be able to read all of it.
   if (paths.length > askedMax || new Set(hosts).size > askedMax)
     return `Not run: it needs more than ${askedMax} hosts or paths outside the workspace. Split it into several calls, or name a folder that holds the paths.`;
   return { hosts: [...new Set(hosts)], paths, credentials: uniqueCredentials(credentials), outside: false };

@@ -239,7 +239,7 @@ export function calls(work: Work): Calls {
     async answered(next) {
       const { call, asked, answer } = next;
       if (asked.kind === "question") {
-        const output = answer.choice ?? "Nobody answered in time.";
+        const output = answer.choice ?? "There was no answer in time.";
         await endCalls([{ call, result: { type: "ok", output } }]);
         return true;
       }

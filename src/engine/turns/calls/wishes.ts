@@ -25,7 +25,7 @@ export function wishesOf(
   return wishes.flatMap((wish, i) => changesOf(parts, running, wish, maker, `${key}.${i}`));
 }
 
-/** A reminder that makes a reminder does it for whoever made the first. */
+/** A reminder that makes a reminder does it for the maker of the first. */
 function makerOf(input: Inbound, journal: readonly Entry[], marked: boolean): Maker {
   const { sender = input.sender } = input.maker ?? {};
   return {
