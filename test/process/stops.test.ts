@@ -232,8 +232,8 @@ for (const way of ["signal", "chat"] as const)
       (found) => found !== null,
       "it runs",
     );
-    await until(shell.out, (said) => said.includes("everturn gateway status"), "it says where it is");
-    assert.doesNotMatch(shell.out(), /token=/, "whoever keeps what is printed does not keep the token");
+    await until(shell.out, (said) => said.includes("everturn link"), "it says where it is");
+    assert.doesNotMatch(shell.out(), /token=|#link=/, "what is printed lets no one in");
     const token = readFileSync(join(home, "control.token"), "utf8").trim();
     if (way === "signal") signal(state?.pid ?? 0, "SIGUSR1");
     else await client({ url: state?.url ?? "", token }).send("c1", "m1", "/restart");
