@@ -15,7 +15,8 @@ export function isMarked(
   if (session.outside || bringsOutside(input) || isFromOutside(journal)) return true;
   if (session.guests === true && partyOf(input) !== "person") return true;
   // Another person of a group joined the turn: the words that the agent follows are not all of one person.
-  return journal.some((entry) => entry.type === "joined" && entry.message.sender !== input.sender);
+  const { sender = input.sender } = input.maker ?? {};
+  return journal.some((entry) => entry.type === "joined" && entry.message.sender !== sender);
 }
 
 /** What an agent may want to do, as far as it matters here. */

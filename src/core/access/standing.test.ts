@@ -30,7 +30,7 @@ test("standing: party, commands and approvals of everybody who may speak", () =>
     ["an approver", { approvers: ["7"], isGroup: true }, "person approves"],
     ["an approver by name", { approvers: ["ann"] }, "person approves"],
     ["approvers never include everybody", { approvers: ["*"] }, "person"],
-    ["the only one who may speak", only("7"), "person approves"],
+    ["the only one who may speak", only("7"), "admin approves"],
     ["the only one, by name", only("ann"), "person approves"],
     ["the only one, in a group", { ...only("7"), isGroup: true }, "person"],
     ["the only one, beside an admin", { ...only("7"), admins: ["8"] }, "person"],

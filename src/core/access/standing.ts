@@ -46,9 +46,11 @@ export function standingOf({ platform, sender, isGroup, rules, admins, approvers
   if (sender.isBot) return { party: "person", commands: false, approves: false };
   // "*" lets everybody use the commands and gives nothing else: only named people are trusted.
   const isNamedAdmin = isNamed(sender, admins) || known?.admin === true;
-  const isApprover = isNamedAdmin || isNamed(sender, approvers ?? onlyOne(rules, admins, isGroup));
+  const isAlone = approvers === null && isNamed(sender, onlyOne(rules, admins, isGroup));
+  const isApprover = isNamedAdmin || isAlone || isNamed(sender, approvers ?? []);
   return {
-    party: isNamedAdmin ? "admin" : "person",
+    // A name can be given up and taken by another person; an id cannot.
+    party: isNamedAdmin || (isAlone && isProven(platform, sender) && rules.allow[0] === sender.id) ? "admin" : "person",
     // With /pair a mail could make somebody an approver.
     commands: isAdmin(sender, admins, known) && platform !== "email",
     approves: isApprover && isProven(platform, sender),

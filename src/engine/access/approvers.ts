@@ -65,6 +65,12 @@ export async function approverRoutes(
   return routes;
 }
 
+/** Whether a conversation is the private chat of somebody who may allow it, for questions without a named requester. */
+export async function isWithApprover(parts: Parts, asked: Address, needsAdmin: boolean): Promise<boolean> {
+  const here = (await chatsOf(parts)).find(({ address }) => formatAddress(address) === formatAddress(asked));
+  return here !== undefined && (await mayAllowStill(parts, here, needsAdmin));
+}
+
 const onPage = { platform: "web", limit: 1 } as const;
 
 async function mayAllowStill(

@@ -22,7 +22,7 @@ export async function holdReply(
   const reply = replyOf(item.id);
   const why = "an earlier part of this reply is held";
   const rest = (await parts.archive.items({ turn: reply as TurnId, limit: heldMax }))
-    .filter((one) => one.part > item.part && one.now.state === "pending")
+    .filter((one) => replyOf(one.id) === reply && one.part > item.part && one.now.state === "pending")
     .map((one): Change => ({ put: "item", item: advanceItem(one, { type: "held", why, at }) }));
   return [...rest, ...(await noticeOf(parts, item, at))];
 }

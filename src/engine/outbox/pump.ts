@@ -163,19 +163,24 @@ export function pump(parts: Parts): Pump {
       const why = `${item.to.platform} is not among the configured platforms`;
       return { item, result: { type: "retry", afterMs: limits.retryMaxMs, why } };
     }
-    const confirm = async (remoteId: string): Promise<void> => {
+    let receipt: Promise<void> = Promise.resolve();
+    const storeReceipt = async (remoteId: string): Promise<void> => {
       own.signal.throwIfAborted();
       const confirmed = advanceItem(latest, { type: "confirmed", remoteId });
       if ((await ledger.keep([{ put: "item", item: confirmed }])) !== "committed")
         throw new Fault("not-possible", "A receipt could not be stored, so nothing more is sent.");
       latest = confirmed;
     };
+    const confirm = (remoteId: string): Promise<void> => (receipt = storeReceipt(remoteId));
     const own = childOf(parts.closing);
     const silence = world
       .sleep(later(world.now(), limits.sendMs), own.signal)
       .then((): SendResult => ({ type: "unknown", why: "the platform did not answer" }));
     try {
       const result = await Promise.race([platform.send(item, own.signal, confirm), silence]);
+      own.abort(over);
+      // A receipt on its way to the disk is part of the item; what follows is written on top of it.
+      await Promise.allSettled([receipt]);
       return { item: latest, result };
     } catch (error) {
       world.log("error", `${item.to.platform} broke while sending`, { item: item.id, why: sentenceOf(error) });
@@ -197,8 +202,14 @@ export function pump(parts: Parts): Pump {
 
   /** With what is held beside it, where it is held. */
   async function stored(item: OutboxItem): Promise<boolean> {
-    const held = item.now.state === "in-doubt" ? await holdReply(parts, item, world.now()) : [];
-    if ((await ledger.keep([{ put: "item", item }, ...held])) !== "committed") return false;
+    for (;;) {
+      const held = item.now.state === "in-doubt" ? await holdReply(parts, item, world.now()) : [];
+      const result = await ledger.keep([{ put: "item", item }, ...held]);
+      if (result === "committed") break;
+      // Another part of the reply may have been moved meanwhile; then it is looked at again.
+      const isOwn = (await store.item(item.id))?.version === item.version - 1;
+      if (result !== "conflict" || held.length === 0 || !isOwn) return false;
+    }
     tell(item);
     return true;
   }

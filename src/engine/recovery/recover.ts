@@ -206,5 +206,23 @@ async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonl
       if (next.now.state === "in-doubt") changes.push(...(await holdReply(parts, next, at)));
     }
   }
-  return [...changes, ...(await untoldNotices(parts, changes, at))];
+  return onlyOnce([...changes, ...(await untoldNotices(parts, changes, at))]);
+}
+
+/** Two items of one reply may hold the same rest and write the same notice; twice in one commit, nothing could ever start. */
+function onlyOnce(changes: readonly Change[]): readonly Change[] {
+  const known = new Set<string>();
+  return changes.filter((change) => {
+    const name = nameOf(change);
+    if (name === null) return true;
+    const isNew = !known.has(name);
+    known.add(name);
+    return isNew;
+  });
+}
+
+function nameOf(change: Change): string | null {
+  if (!("put" in change)) return null;
+  if (change.put === "item") return `item ${change.item.id}`;
+  return change.put === "message" ? `message ${change.message.key}` : null;
 }

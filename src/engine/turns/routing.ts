@@ -10,7 +10,7 @@ import type { Asked, CallAsked, RoutedQuestion } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
 import { type Inbound, formatAddress } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
-import { approverRoutes } from "../access/approvers.ts";
+import { approverRoutes, isWithApprover } from "../access/approvers.ts";
 import { standingHere } from "../access/gate.ts";
 import { writeReply } from "../outbox/replies.ts";
 import { type Parts, platformOf } from "../parts.ts";
@@ -39,6 +39,8 @@ export async function routeApproval(work: Work, asked: Asked | CallAsked): Promi
   const needsAdmin = asked.type === "call-asked" && asked.needsAdmin === true;
   if (mayAllow(await standingHere(parts, actingSender(input)), needsAdmin)) return null;
   const { address, key } = running.session;
+  // A reminder of an earlier version names no maker; its reader there may decide.
+  if (isUnsigned(input) && (await isWithApprover(parts, address, needsAdmin))) return null;
   // A person who asks again and again cannot fill the chats of the approvers.
   const before = (await parts.store.questionsAt(key)).filter(({ routed = [] }) => routed.length > 0).length;
   const routes = before < limits.routedMax ? await approverRoutes(parts, address, needsAdmin) : [];
@@ -68,6 +70,10 @@ export async function routeApproval(work: Work, asked: Asked | CallAsked): Promi
 
 function partsOf(parts: Parts, to: RoutedQuestion["to"], text: string): readonly string[] {
   return platformOf(parts, to)?.parts(text) ?? [text];
+}
+
+function isUnsigned({ body, maker }: Inbound): boolean {
+  return body.kind === "timer" && maker === undefined;
 }
 
 /** Whose standing counts: of a reminder, its maker. */

@@ -83,9 +83,10 @@ async function opened({ imap, mailbox }: EmailSettings, signal: AbortSignal): Pr
 }
 
 async function listen(of: Omit<Taking, "mailbox">, from: string | null, signal: AbortSignal): Promise<void> {
-  const { settings, around } = of;
+  const { settings } = of;
+  // Nothing is taken out of the mailbox that no setting of ours could verify: it waits there until the setting is made.
   const notice = noticeOf(settings, 0);
-  if (notice !== null) around.world.log("warn", `e-mail ${notice}`, { account: settings.address });
+  if (notice !== null) throw new Fault("denied", `E-mail ${notice}. Mails wait in ${settings.mailbox} until it is.`);
   try {
     const mailbox = await opened(settings, signal);
     try {

@@ -20,6 +20,8 @@ export const fileUses: Readonly<Record<string, "reads" | "writes">> = {
   edit_file: "writes",
 };
 
+const commandTools: ReadonlySet<string> = new Set(["terminal", "process"]);
+
 /** Whether a call reaches text from outside by itself: over the network, or in files that were sent. */
 function readsOutside(input: unknown, { grant }: ToolContext, { files }: Workspace, network: boolean): boolean {
   const isOnline = network || grant.hosts.length > 0 || grant.outside;
@@ -72,7 +74,8 @@ export function perPerson(
   ): Promise<R> {
     const use = fileUses[tool?.name ?? ""] ?? null;
     if (use === null) return work();
-    const isOutside = readsOutside(input, context, workspace, network);
+    // Tools for files have no network of their own; what commands wrote is marked where they wrote it.
+    const isOutside = readsOutside(input, context, workspace, network && commandTools.has(tool?.name ?? ""));
     // Before it runs: a mark too many is harmless, a file without its mark is not.
     const marks = use === "writes" && (context.outside || isOutside) && !workspace.isMarked;
     if (marks) await mark(workspace);
