@@ -50,11 +50,15 @@ export function checkAgents(check: Check): void {
 
   check("a turn with an agent behind ACP", async (at, t) => {
     const home = newHome(at, "acp");
-    const command = [process.execPath, join(fakes, "acp", "agent.ts"), home, "load"];
-    configure(home, { agent: { backend: "acp", acp: { command } } });
+    // The gateway's home does not exist in the sandbox of an agent.
+    const record = join(home, "..", "record");
+    mkdirSync(record);
+    const command = [process.execPath, join(fakes, "acp", "agent.ts"), record, "load"];
+    const paths = [`${record}:rw`, join(fakes, "..", "..")];
+    configure(home, { agent: { backend: "acp", acp: { command, paths } } });
     const gateway = await runGateway(t, at.command, home);
     assert.notEqual(await answerOf(gateway, "hello there"), "");
-    assert.match(readFileSync(join(home, "prompts"), "utf8"), /hello there/);
+    assert.match(readFileSync(join(record, "prompts"), "utf8"), /hello there/);
     await gateway.stop("SIGINT");
   });
 }
