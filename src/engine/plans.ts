@@ -81,9 +81,16 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
         if (!(await mayCommand(inbound, found)))
           return made.said(lane, inbound, only(refusedText(found.name, inbound)));
         return (await planSpecial(lane, inbound, found, open)) ?? planCommand(lane, inbound, found);
+      case "late-answer":
+        return planLate(lane, inbound, found);
       default:
         return planCommand(lane, inbound, found);
     }
+  }
+
+  /** The press does not count, so its message must not show it as the choice that was made. */
+  async function planLate(lane: Lane, inbound: Inbound, late: Route & { type: "late-answer" }): Promise<Plan> {
+    return { ...(await planCommand(lane, inbound, late)), isVoid: true };
   }
 
   async function mayCommand(inbound: Inbound, { name }: Command): Promise<boolean> {
@@ -111,7 +118,7 @@ export function plans(parts: Parts, lanes: Lanes, outlet: Outlet, onRestartAsked
   /** Somebody else answered at that moment: a press is told so, words are a message like any other. */
   async function planTooLate(lane: Lane, inbound: Inbound, { question }: Route & { type: "answer" }): Promise<Plan> {
     if (inbound.body.kind !== "answer") return made.message(lane, inbound);
-    return planCommand(lane, inbound, { type: "late-answer", question });
+    return planLate(lane, inbound, { type: "late-answer", question });
   }
 
   /** The commands that move a turn or somebody else; null where there is none to move, and they are only answered. */

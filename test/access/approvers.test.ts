@@ -85,7 +85,7 @@ test("what a guest asks goes to the approvers and the page, and the guest reads 
   assert.match(await talk(on, "boss", "/approve"), /^Nothing waits to be allowed/);
   // Somebody who comes later reads that it is decided.
   const late = seenBy(on, "mine", "web").length;
-  assert.equal(await write(on, "me", pressing(own.id, "deny"), web), "accepted");
+  assert.equal(await write(on, "me", pressing(own.id, "deny"), web), "ignored");
   await on.until(() => seenBy(on, "mine", "web").length > late, "a word about the past");
   assert.match(seenBy(on, "mine", "web").at(-1) ?? "", /that was answered already, with "approve"/);
 });

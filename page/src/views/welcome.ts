@@ -11,7 +11,7 @@ const online: readonly Suggestion[] = [
   { text: "What can you do here?", about: "Which tools it has, where it works, and what it will ask you about first." },
   {
     text: "Look around in your workspace and tell me what is there.",
-    about: "Works inside its sandbox by itself; anything beyond it waits for your word.",
+    about: "Works in its workspace by itself; anything beyond that waits for your word.",
   },
   {
     text: "Remind me in 10 minutes to stretch.",

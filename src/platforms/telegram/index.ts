@@ -136,7 +136,7 @@ async function register(bot: Bot): Promise<void> {
 
 /** Of what was pressed only the choice stays, so that nobody presses it again. */
 async function showChoice(bot: Bot, press: Press, receipt: Receipt): Promise<void> {
-  await answerPress(bot, press.id, receipt === "ignored" ? "This is not for you to answer." : "");
+  await answerPress(bot, press.id, receipt === "ignored" ? "This answer does not count." : "");
   // Of one that came before it is not known whether it counted.
   if (receipt !== "accepted") return;
   const raw = await bot.raw();
