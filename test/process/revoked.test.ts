@@ -108,7 +108,7 @@ test("under a supervisor a restart that is taken back ends with 0, so that nobod
   const parent = join(dirname(home), "s6-supervise");
   symlinkSync("/bin/sh", parent);
   const shell = spawnGateway(t, home, { env: drain, through: [parent, "-c", '"$0" "$@"; exit $?'] });
-  await until(shell.out, (said) => said.includes("everturn gateway status"), "it says where it is");
+  await until(shell.out, (said) => said.includes("everturn link"), "it says where it is");
   const { pid } = stateOf(home);
   await client(placeOf(home)).send("c1", "m1", "count to 50 slowly");
   signal(pid, "SIGUSR1");

@@ -56,7 +56,7 @@ async function underShell(t: TestContext, home: string, settings: Settings, then
   const parent = join(dirname(home), "s6-supervise");
   symlinkSync("/bin/sh", parent);
   const shell = spawnGateway(t, home, { ...settings, through: [parent, "-c", `"$0" "$@"; ${then}`] });
-  await until(shell.out, (said) => said.includes("everturn gateway status"), "it runs");
+  await until(shell.out, (said) => said.includes("everturn link"), "it runs");
   return shell;
 }
 
