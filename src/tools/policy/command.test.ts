@@ -53,7 +53,7 @@ describe("verdicts", () => {
     ["a host", { request: { wanted: hosts } }, "approve"],
     ["a configured host", { request: { wanted: hosts }, settings: { hosts: ["pypi.org"] } }, "run"],
     ["all hosts", { request: { wanted: hosts }, settings: { network: true } }, "run"],
-    ["all hosts, also marked", { request: { wanted: hosts, marked: true }, settings: { network: true } }, "run"],
+    ["all hosts, but marked", { request: { wanted: hosts, marked: true }, settings: { network: true } }, "approve"],
     ["sudo", { request: { wanted: outside } }, "refuse"],
     ["sudo where it can be approved", { request: { wanted: outside }, settings: { outside: true } }, "approve"],
     ["sudo, never", { request: { wanted: outside }, settings: { outside: true, approvals: "never" } }, "approve"],
@@ -94,10 +94,7 @@ test("a call gets what was shown and what the settings give, and nothing else", 
     grant: grant({ hosts: ["a.example"] }),
   });
   assert.deepEqual(judge({ settings: { network: true } }), { type: "run", grant: grant({ hosts: ["*"] }) });
-  assert.deepEqual(judge({ settings: { network: true }, request: { marked: true } }), {
-    type: "run",
-    grant: { ...noGrant, hosts: ["*"] },
-  });
+  assert.deepEqual(judge({ settings: { network: true }, request: { marked: true } }), { type: "run", grant: noGrant });
   const both = asked({ request: { wanted: hosts }, settings: { hosts: ["a.example"] } });
   assert.deepEqual(both.grant, grant({ hosts: ["a.example", "pypi.org"] }));
   assert.match(both.effects?.join("\n") ?? "", /Connects to a\.example and pypi\.org/);

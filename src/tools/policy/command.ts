@@ -57,7 +57,7 @@ export function judgeCommand(request: CommandRequest, settings: CommandSettings,
 }
 
 function judgeInside(request: CommandRequest, settings: CommandSettings): Verdict {
-  const { wanted, outsideWhy, command, party } = request;
+  const { wanted, outsideWhy, command, party, marked } = request;
   if (wanted.outside) {
     if (!settings.outside)
       return refuse(
@@ -67,7 +67,7 @@ function judgeInside(request: CommandRequest, settings: CommandSettings): Verdic
       return refuse(`Not run: ${outsideWhy}, and only the owner and admins can have commands run outside of it.`);
     return ask(request, { ...wanted, hosts: [], paths: [], credentials: [] }, "on", null);
   }
-  const given = settings.network ? ["*"] : settings.hosts;
+  const given = settings.network && !marked ? ["*"] : settings.hosts;
   const more = wanted.hosts.filter((one) => !given.some((host) => covers(host, one)));
   const grant: Grant = { ...wanted, hosts: [...given, ...more] };
   if (isEmptyGrant({ ...wanted, hosts: more })) {
