@@ -2,7 +2,7 @@
 // Conversations keep their history through all of it, and what was running goes on.
 
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -179,6 +179,6 @@ async function linkOf(t: TestContext, home: string): Promise<Place & { readonly 
   const { code, out, err } = await ended(everturn(t, home, ["gateway", "status", "--json"]));
   assert.equal(code, 0, err);
   const { link, pid } = JSON.parse(out) as { link: string; pid: number };
-  const { origin, searchParams } = new URL(link);
-  return { url: origin, token: searchParams.get("token") ?? "", pid };
+  const token = readFileSync(join(home, "control.token"), "utf8").trim();
+  return { url: new URL(link).origin, token, pid };
 }
