@@ -84,7 +84,7 @@ async function opened({ imap, mailbox }: EmailSettings, signal: AbortSignal): Pr
 
 async function listen(of: Omit<Taking, "mailbox">, from: string | null, signal: AbortSignal): Promise<void> {
   const { settings } = of;
-  // Nothing is taken out of the mailbox that no setting of ours could verify: it waits there until the setting is made.
+  // Without authServer no mail can be verified, so mails stay unread in the mailbox until it is set.
   const notice = noticeOf(settings, 0);
   if (notice !== null) throw new Fault("denied", `E-mail ${notice}. Mails wait in ${settings.mailbox} until it is.`);
   try {
