@@ -103,8 +103,8 @@ export function fragileDisk(t: TestContext): Fragile | null {
   const image = join(place, "image");
   const folder = join(place, "disk");
   mkdirSync(folder);
-  const mount = () => can("mount", "-o", "loop,errors=remount-ro", image, folder);
-  if (!isRoot || !can("truncate", "-s", "16M", image) || !can("mkfs.ext4", "-q", image) || !mount()) return null;
+  const mount = (of: string) => can("mount", "-o", "loop,errors=remount-ro", of, folder);
+  if (!isRoot || !can("truncate", "-s", "16M", image) || !can("mkfs.ext4", "-q", image) || !mount(image)) return null;
   atEnd(t, () => must("umount", "-l", folder));
   const trigger = () => {
     const device = basename(must("findmnt", "-n", "-o", "SOURCE", folder));
@@ -116,10 +116,13 @@ export function fragileDisk(t: TestContext): Fragile | null {
     turnReadOnly: () => void must("sh", "-c", `echo 1 > ${trigger()}`),
     repair() {
       must("umount", folder);
+      // A mount namespace of another test, such as a sandbox, may still hold the broken file system. A copy is free of it.
+      const copy = `${image}-repaired`;
+      must("cp", image, copy);
       // 0: nothing found, 1: found and repaired.
-      const { status } = spawnSync("fsck.ext4", ["-fy", image], { stdio: "ignore", timeout: 60_000 });
+      const { status } = spawnSync("fsck.ext4", ["-fy", copy], { stdio: "ignore", timeout: 60_000 });
       assert.ok(status === 0 || status === 1, `fsck ended with ${status}`);
-      assert.ok(mount(), "it cannot be mounted again");
+      assert.ok(mount(copy), "it cannot be mounted again");
     },
   };
 }
