@@ -209,8 +209,19 @@ export function isServed(home: string): boolean {
 /** A process that has ended and waits for a parent that does not care is not alive. */
 export function isAlive(pid: number): boolean {
   if (!signal(pid, 0)) return false;
-  const facts = `/proc/${pid}/stat`;
-  return !existsSync(facts) || !/\) Z /.test(readFileSync(facts, "utf8"));
+  if (process.platform !== "linux") return true;
+  const stat = readProc(`${pid}/stat`);
+  return stat !== "" && !/\) Z /.test(stat);
+}
+
+/** Contents of a file below /proc, or "" when its process has ended. The process may end between any check and the read. */
+export function readProc(file: string): string {
+  try {
+    return readFileSync(`/proc/${file}`, "utf8");
+  } catch (error) {
+    assert.match((error as NodeJS.ErrnoException).code ?? "", /^(ENOENT|ESRCH)$/);
+    return "";
+  }
 }
 
 /** False when there is nobody to hear it; a negative pid is a group. */
