@@ -218,8 +218,12 @@ test("metrics are Prometheus text", async (t) => {
   assert.match(text, /^# TYPE everturn_turns gauge$/m);
   assert.match(text, /^everturn_turns\{state="running"\} 2$/m);
   assert.match(text, /^everturn_turns_ended_total\{outcome="replied"\} 1$/m);
-  for (const line of text.trim().split("\n"))
-    assert.match(line, /^(# TYPE \w+ (gauge|counter)|\w+(\{[^}]*\})? [\d.]+)$/);
+  const lines = text.trim().split("\n");
+  for (const line of lines)
+    assert.match(line, /^(# HELP \w+ \S.*\.|# TYPE \w+ (gauge|counter)|\w+(\{[^}]*\})? [\d.]+)$/);
+  const named = (kind: string) => lines.flatMap((line) => (line.startsWith(`# ${kind} `) ? [line.split(" ")[2]] : []));
+  assert.deepEqual(named("HELP"), named("TYPE"), "each metric is described once");
+  assert.equal(new Set(named("HELP")).size, named("HELP").length);
 });
 
 test("metrics tell what waits and what was used today", async (t) => {

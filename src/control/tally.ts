@@ -1,16 +1,17 @@
 // What has happened since the start, counted by the names under which it is told.
 
 import type { GatewayEvent } from "../ports/gateway.ts";
+import type { Series } from "./api/metrics.ts";
 
 export type Tally = {
   count(event: GatewayEvent): void;
   /** By series. */
-  readonly counters: ReadonlyMap<string, number>;
+  readonly counters: ReadonlyMap<Series, number>;
 };
 
 export function tally(): Tally {
-  const counters = new Map<string, number>();
-  const add = (series: string) => counters.set(series, (counters.get(series) ?? 0) + 1);
+  const counters = new Map<Series, number>();
+  const add = (series: Series) => counters.set(series, (counters.get(series) ?? 0) + 1);
   return {
     counters,
     count(event) {

@@ -1,4 +1,5 @@
 // Prometheus text about this process: what is open, what ended, how much memory. Counters live as long as the process.
+// Every metric has a line of help, so that `promtool check metrics` has nothing to say.
 
 import type { GatewayStatus } from "../../ports/gateway.ts";
 import type { AskedLine, Counts, UsageLine } from "../../ports/store.ts";
@@ -14,7 +15,7 @@ export type Measured = {
   readonly now: number;
 };
 
-export function metricsText(counters: ReadonlyMap<string, number>, measured: Measured): string {
+export function metricsText(counters: ReadonlyMap<Series, number>, measured: Measured): string {
   // Sorted, because all series of one name must stand together.
   const counted = [...counters]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -22,13 +23,41 @@ export function metricsText(counters: ReadonlyMap<string, number>, measured: Mea
   return toText([...gauges(measured), ...counted]);
 }
 
-type Sample = { readonly series: string; readonly value: number; readonly type: "counter" | "gauge" };
+/** Names are public: a released one never changes. */
+const help = {
+  everturn_up: "1 while the gateway answers.",
+  everturn_ready: "1 while the gateway serves.",
+  everturn_uptime_seconds: "Seconds since this process started.",
+  everturn_turns: "Turns that have not ended, by state.",
+  everturn_outbox_items: "Outgoing messages that are not delivered, by state.",
+  everturn_timers: "Reminders and deadlines that are set.",
+  everturn_questions_open: "Approvals and questions that wait for an answer.",
+  everturn_model_steps_today: "Model calls of today (UTC), by model.",
+  everturn_model_tokens_today: "Tokens of today (UTC), by model and kind.",
+  everturn_model_cost_dollars_today: "Cost of today (UTC) in US dollars, by model.",
+  everturn_recovered_turns: "Unfinished turns that this process took over at its start.",
+  everturn_recovered_items: "Undelivered messages that this process took over at its start.",
+  everturn_platform_up: "1 while the account is connected to its platform.",
+  process_resident_memory_bytes: "Resident memory size in bytes.",
+  nodejs_heap_used_bytes: "Used size of the V8 heap in bytes.",
+  everturn_messages_accepted_total: "Messages accepted since the start.",
+  everturn_turns_started_total: "Turns started since the start.",
+  everturn_turns_ended_total: "Turns that ended since the start, by outcome.",
+  everturn_tool_calls_total: "Tool calls that ended since the start, by result.",
+  everturn_item_changes_total: "State changes of outgoing messages since the start, by new state.",
+} as const;
 
-function counter(series: string, value: number): Sample {
+type Name = keyof typeof help;
+/** A name, with labels in braces or without. */
+export type Series = Name | `${Name}{${string}}`;
+
+type Sample = { readonly series: Series; readonly value: number; readonly type: "counter" | "gauge" };
+
+function counter(series: Series, value: number): Sample {
   return { series, value, type: "counter" };
 }
 
-function gauge(series: string, value: number): Sample {
+function gauge(series: Series, value: number): Sample {
   return { series, value, type: "gauge" };
 }
 
@@ -59,7 +88,7 @@ function used(today: readonly UsageLine[]): readonly Sample[] {
   const tokens = (["input", "cached", "output"] as const).flatMap((kind) =>
     today.map((one) => gauge(`everturn_model_tokens_today{model="${label(one.model)}",kind="${kind}"}`, one[kind])),
   );
-  const each = (name: string, value: (one: UsageLine) => number) =>
+  const each = (name: Name, value: (one: UsageLine) => number) =>
     today.map((one) => gauge(`${name}{model="${label(one.model)}"}`, value(one)));
   return [
     ...each("everturn_model_steps_today", (one) => one.steps),
@@ -70,11 +99,11 @@ function used(today: readonly UsageLine[]): readonly Sample[] {
 
 function toText(samples: readonly Sample[]): string {
   const lines: string[] = [];
-  const typed = new Set<string>();
+  const described = new Set<Name>();
   for (const { series, value, type } of samples) {
-    const name = series.replace(/\{.*$/, "");
-    if (!typed.has(name)) lines.push(`# TYPE ${name} ${type}`);
-    typed.add(name);
+    const name = series.replace(/\{.*$/s, "") as Name;
+    if (!described.has(name)) lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} ${type}`);
+    described.add(name);
     lines.push(`${series} ${value}`);
   }
   return `${lines.join("\n")}\n`;
