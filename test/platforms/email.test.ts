@@ -138,7 +138,8 @@ describe("e-mail", { skip, timeout: 900_000 }, () => {
     );
     assert.deepEqual([found.lost, found.reordered], [[], []], `seed ${found.seed}`);
     t.diagnostic(`${found.doubled.length} doubled in ${found.kills} kills`);
-    assert.ok(found.doubled.length <= found.kills, "at most one for each kill");
+    // Each conversation has one mail under way at most, and a kill makes all of them uncertain.
+    assert.ok(found.doubled.length <= found.kills * chats.length, "at most one for each kill and conversation");
   });
 
   test("a wrong password is told as such, with what to do", async () => {
