@@ -20,7 +20,7 @@ if (!Number.isInteger(from) || !Number.isInteger(count) || count < 1) {
   process.exit(64);
 }
 
-const total = { failed: 0, commits: 0, lives: 0, ends: 0, messages: 0, virtualMs: 0 };
+const total = { failed: 0, commits: 0, lives: 0, ends: 0, held: 0, resends: 0, messages: 0, virtualMs: 0 };
 const startedAt = performance.now();
 for (let seed = from; seed < from + count; seed++) {
   const told = await tell(invent(seed), () => openSqliteStore({ file: ":memory:", writer: "inline" }));
@@ -28,6 +28,8 @@ for (let seed = from; seed < from + count; seed++) {
   total.commits += told.commits;
   total.lives += told.lives;
   total.ends += told.ends;
+  total.held += told.held.count;
+  total.resends += told.held.resends;
   total.messages += told.story.said.length;
   total.virtualMs += told.endedAt;
   if (wrong.length > 0) {
@@ -44,6 +46,7 @@ for (let seed = from; seed < from + count; seed++) {
 const seconds = (performance.now() - startedAt) / 1_000;
 console.log(
   `${count} stories, ${total.messages} messages, ${total.commits} commits, ${total.lives} lives, ${total.ends} sudden ends, ` +
+    `${total.held} held items, ${total.resends} resends, ` +
     `${Math.round(total.virtualMs / 3_600_000)} virtual hours in ${seconds.toFixed(1)} s; ${total.failed} broken`,
 );
 process.exit(total.failed === 0 ? 0 : 1);

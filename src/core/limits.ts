@@ -46,6 +46,8 @@ export const limits = {
   typingEveryMs: 4_000,
   /** How often a text that may have arrived is sent again where the platform takes no key. */
   doubtfulSendsMax: 2,
+  /** The same where a repeat makes no copy, because the send has a key, is an edit, or never left. */
+  harmlessSendsMax: 29,
   /** The same for sends that a break of the connection cut off. */
   cutSendsMax: 10,
   /** First and longest pause between two probes of an account that cannot be reached. */
@@ -56,6 +58,8 @@ export const limits = {
   retryMaxMs: 5 * 60_000,
   /** A reply that could not be sent for this long is held. */
   giveUpMs: 3 * 24 * 3_600_000,
+  /** A conversation reads at most one notice about held answers in this time. */
+  heldNoticeMs: 24 * 3_600_000,
   /** First and longest pause before a platform is connected again. */
   reconnectMinMs: 1_000,
   reconnectMaxMs: 5 * 60_000,

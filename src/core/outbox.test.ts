@@ -12,6 +12,7 @@ import {
   type ItemEvent,
   type ItemState,
   type OutboxItem,
+  type ProbeResult,
   type SendResult,
   advanceItem,
   afterSend,
@@ -35,11 +36,16 @@ const events = {
   "answered retry": { ...answered, result: { type: "retry", afterMs: 0, why: "slow down" } },
   "answered refused": { ...answered, result: { type: "refused", why: "no such chat" } },
   "answered unknown": { ...answered, result: { type: "unknown", why: "cut off" } },
-  "answered unknown in a break": { ...answered, result: { type: "unknown", why: "cut off" }, isBroken: true },
+  "answered unknown in a break": { ...answered, result: { type: "unknown", why: "cut off" }, probe: "failed" },
   "answered retry in a break": {
     ...answered,
     result: { type: "retry", afterMs: 0, why: "no route", unreachable: true },
-    isBroken: true,
+    probe: "failed",
+  },
+  "answered retry while probes succeed": {
+    ...answered,
+    result: { type: "retry", afterMs: 0, why: "no route", unreachable: true },
+    probe: "succeeded",
   },
   confirmed: { type: "confirmed", remoteId: "m1" },
   orphaned: { type: "orphaned", at: at(10) },
@@ -58,6 +64,7 @@ const impossible: Record<EventName, ItemState | null> = {
   "answered unknown": null,
   "answered unknown in a break": null,
   "answered retry in a break": null,
+  "answered retry while probes succeed": null,
   confirmed: null,
   orphaned: null,
   repeated: null,
@@ -84,6 +91,13 @@ const expected: Record<ItemState["state"], Record<EventName, ItemState | null>> 
     "answered unknown": { state: "in-doubt", since: at(10), attempts: 3, doubts: 1, why: "cut off" },
     "answered unknown in a break": { state: "in-doubt", since: at(10), attempts: 3, cuts: 1, why: "cut off" },
     "answered retry in a break": { state: "pending", dueAt: at(10), attempts: 3, why: "no route" },
+    "answered retry while probes succeed": {
+      state: "pending",
+      dueAt: at(10 + 4_000),
+      attempts: 3,
+      misses: 1,
+      why: "no route",
+    },
     confirmed: { state: "sending", boot: bootId("b1"), attempts: 3, sent: ["m1"] },
     orphaned: { state: "in-doubt", since: at(10), attempts: 3, doubts: 1, why: "the gateway died while sending it" },
   },
@@ -116,8 +130,8 @@ table("item: state × event", pairs, ({ state, event, gives }) => {
   assert.deepEqual(advanceItem(item, events[event]), { ...item, version: 5, now: gives });
 });
 
-test("every one of the 65 pairs is in the table", () => {
-  assert.equal(pairs.length, 65);
+test("every one of the 70 pairs is in the table", () => {
+  assert.equal(pairs.length, 70);
 });
 
 type DoubtCase = {
@@ -129,12 +143,16 @@ type DoubtCase = {
   readonly edits?: string;
   readonly doubts?: number;
   readonly cuts?: number;
-  readonly isBroken?: true;
+  readonly misses?: number;
+  readonly probe?: ProbeResult;
   readonly result?: SendResult;
   readonly gives?: ItemState["state"];
 };
 
 const oldest = limits.giveUpMs;
+const spent = limits.harmlessSendsMax;
+const unreachable: SendResult = { type: "retry", afterMs: 0, why: "no route", unreachable: true };
+const missed = { age: 0, keyedSend: false, result: unreachable, probe: "succeeded" } as const;
 table(
   "item: how long a refusing platform is tried",
   [
@@ -159,28 +177,47 @@ table(
     { name: "under a key, past the age", age: oldest + 1 },
     { name: "under a key, past the age, renewed by hand", age: oldest + 1, renewedAt: 1, gives: "pending" },
     { name: "an edit, past the age", age: oldest + 1, keyedSend: false, edits: "r1" },
-    { name: "without a key, cut off by a break", age: 0, keyedSend: false, cuts: 3, isBroken: true, gives: "pending" },
-    { name: "without a key, cut off too often", age: 0, keyedSend: false, cuts: limits.cutSendsMax, isBroken: true },
+    { name: "without a key, cut off by a break", age: 0, keyedSend: false, cuts: 3, probe: "failed", gives: "pending" },
+    { name: "without a key, cut off too often", age: 0, keyedSend: false, cuts: limits.cutSendsMax, probe: "failed" },
     { name: "without a key, sent again", age: 0, keyedSend: false, gives: "pending" },
     { name: "without a key, held: its user decides, however old", age: oldest + 1, keyedSend: false, policy: "hold" },
     { name: "without a key, too often in doubt", age: 0, keyedSend: false, doubts: limits.doubtfulSendsMax },
+    { name: "under a key, the last harmless repeat", age: 0, doubts: spent - 1, gives: "pending" },
+    { name: "under a key, although probes succeed every time", age: 0, doubts: spent, probe: "succeeded" },
+    { name: "an edit, although probes succeed", age: 0, keyedSend: false, edits: "r1", doubts: spent },
+    { name: "under a key, in a break: breaks are not counted", age: 0, cuts: 500, probe: "failed", gives: "pending" },
+    { name: "it never left", age: 0, keyedSend: false, result: unreachable, probe: "succeeded", gives: "pending" },
+    { name: "it never left, without a probe", age: 0, result: unreachable, misses: spent, gives: "pending" },
+    {
+      name: "it never left, in a break",
+      age: 0,
+      result: unreachable,
+      misses: spent,
+      probe: "failed",
+      gives: "pending",
+    },
+    { name: "it never left, too often", age: 0, result: unreachable, misses: spent, probe: "succeeded" },
+    { name: "it never left, without a key, too often", ...missed, misses: spent },
+    { name: "it never left or stayed uncertain, together too often", ...missed, misses: spent - 2, doubts: 2 },
+    { name: "it never left, under the policy hold", ...missed, policy: "hold", gives: "pending" },
     { name: "the platform has said no", age: 0, result: { type: "refused", why: "cut off" }, gives: "dead" },
   ] as readonly DoubtCase[],
   ({ age, keyedSend = true, policy = "resend", gives = "in-doubt", renewedAt, edits, ...more }) => {
-    const { doubts, cuts, result, isBroken } = more;
+    const { doubts, cuts, misses, result, probe } = more;
     const tries = {
       ...(doubts === undefined ? {} : { doubts }),
       ...(cuts === undefined ? {} : { cuts }),
+      ...(misses === undefined ? {} : { misses }),
       ...(renewedAt === undefined ? {} : { renewedAt: at(renewedAt) }),
     };
     const now = { ...states.sending, ...tries };
     const sending = anItem("i1", { now, version: 4, ...(edits === undefined ? {} : { edits }) });
     const unknown = { type: "unknown", why: "cut off" } as const;
-    const event = { ...answered, at: at(age), result: result ?? unknown, isBroken: isBroken === true };
+    const event = { ...answered, at: at(age), result: result ?? unknown, ...(probe === undefined ? {} : { probe }) };
     const after = afterSend(sending, event, { keyedSend }, policy);
     assert.equal(after.now.state, gives);
     assert.equal(after.version, 5, "one step");
-    if (after.now.state === "pending") assert.equal(after.now.dueAt, later(at(age), isBroken === true ? 0 : 4_000));
+    if (after.now.state === "pending") assert.equal(after.now.dueAt, later(at(age), probe === "failed" ? 0 : 4_000));
   },
 );
 
@@ -226,7 +263,8 @@ table(
   [
     { name: "a key makes a repeat harmless", keyedSend: true, policy: "hold", doubts: 1, gives: "resend" },
     { name: "a key and resend", keyedSend: true, policy: "resend", doubts: 1, gives: "resend" },
-    { name: "a key, however often", keyedSend: true, policy: "hold", doubts: 1_000, gives: "resend" },
+    { name: "a key, the last repeat", keyedSend: true, policy: "hold", doubts: spent, gives: "resend" },
+    { name: "a key, far too often", keyedSend: true, policy: "resend", doubts: spent + 1, gives: "hold" },
     { name: "no key: the policy says hold", keyedSend: false, policy: "hold", doubts: 1, gives: "hold" },
     { name: "no key: the policy says resend", keyedSend: false, policy: "resend", doubts: 1, gives: "resend" },
     { name: "no key, the last resend", keyedSend: false, policy: "resend", doubts: often, gives: "resend" },
@@ -235,7 +273,7 @@ table(
       name: "no key, but an edit",
       keyedSend: false,
       policy: "hold",
-      doubts: 1_000,
+      doubts: spent,
       gives: "resend",
       more: { edits: "m" },
     },

@@ -12,6 +12,8 @@ type Tries = {
   readonly doubts?: number;
   /** Uncertain sends that a break of the connection cut off. */
   readonly cuts?: number;
+  /** Sends that never left this machine although the far side answered a probe. */
+  readonly misses?: number;
   /** Ids of the visible messages of this item that the platform confirmed, in order. */
   readonly sent?: readonly string[];
   /** When somebody had it tried again after it was given up; its age counts from then. */
@@ -61,6 +63,8 @@ export type SendResult =
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "unknown"; readonly why: string };
 
+export type ProbeResult = "succeeded" | "failed";
+
 export type ItemEvent =
   | { readonly type: "taken"; readonly boot: BootId }
   | {
@@ -68,8 +72,8 @@ export type ItemEvent =
       readonly result: SendResult;
       readonly at: Instant;
       readonly chance: number;
-      /** A probe right after it failed: nothing is sent until one succeeds. */
-      readonly isBroken?: boolean;
+      /** How a probe right after it ended; after a failed one nothing is sent until one succeeds. Absent: not probed. */
+      readonly probe?: ProbeResult;
     }
   /** One visible message of several is confirmed. */
   | { readonly type: "confirmed"; readonly remoteId: string }
@@ -127,18 +131,27 @@ function afterAnswer(item: OutboxItem, tries: Tries, event: ItemEvent & { type: 
     case "refused":
       return { state: "dead", why: result.why, deadAt: at };
     case "unknown":
-      return inDoubt(tries, result.why, at, event.isBroken === true);
+      return inDoubt(tries, result.why, at, event.probe === "failed");
     case "retry": {
-      if (isTooOld(item, tries, at)) return { state: "in-doubt", since: at, ...tries, why: gaveUp(result.why) };
+      // A request that fails again and again while others pass must not block its chat for days.
+      const isMiss = result.unreachable === true && event.probe === "succeeded";
+      const counted = isMiss ? { ...tries, misses: (tries.misses ?? 0) + 1 } : tries;
+      if (isTooOld(item, counted, at) || isSpent(counted))
+        return { state: "in-doubt", since: at, ...counted, why: gaveUp(result.why) };
       // Where probes decide when to go on, the item itself need not wait.
-      const pause = event.isBroken === true ? 0 : Math.max(result.afterMs, retryPauseMs(tries.attempts, event.chance));
-      return { state: "pending", dueAt: later(at, pause), ...tries, why: result.why };
+      const pause = event.probe === "failed" ? 0 : Math.max(result.afterMs, retryPauseMs(tries.attempts, event.chance));
+      return { state: "pending", dueAt: later(at, pause), ...counted, why: result.why };
     }
   }
 }
 
 export function isTooOld({ createdAt }: OutboxItem, { renewedAt = createdAt }: Tries, at: Instant): boolean {
   return at - renewedAt > limits.giveUpMs;
+}
+
+/** Even repeats that cannot make a copy end some time. */
+function isSpent({ doubts = 0, misses = 0 }: Pick<Tries, "doubts" | "misses">): boolean {
+  return doubts + misses > limits.harmlessSendsMax;
 }
 
 function gaveUp(why: string): string {
@@ -150,11 +163,12 @@ function inDoubt(tries: Tries, why: string, since: Instant, isCut: boolean): Ite
   return { state: "in-doubt", since, ...tries, ...count, why };
 }
 
-function triesOf({ attempts, doubts, cuts, sent, renewedAt }: Tries): Tries {
+function triesOf({ attempts, doubts, cuts, misses, sent, renewedAt }: Tries): Tries {
   return {
     attempts,
     ...(doubts === undefined ? {} : { doubts }),
     ...(cuts === undefined ? {} : { cuts }),
+    ...(misses === undefined ? {} : { misses }),
     ...(sent === undefined ? {} : { sent }),
     ...(renewedAt === undefined ? {} : { renewedAt }),
   };
@@ -170,17 +184,19 @@ export type InDoubtPolicy = "resend" | "hold";
 
 /**
  * What becomes of an item that may have arrived. Under a key a repeat is harmless, and so is writing the same words into
- * the same message; elsewhere the user's policy decides, and the number of visible copies is bounded. A send that a break
- * cut off hardly ever arrived, so more of those may be repeated.
+ * the same message, so those are repeated many times; elsewhere the user's policy decides, and the number of visible copies
+ * is bounded. A send that a break cut off hardly ever arrived, so more of those may be repeated.
  */
 export function decideInDoubt(
   item: Pick<OutboxItem, "edits" | "files">,
   can: { readonly keyedSend: boolean },
   policy: InDoubtPolicy,
-  { doubts = 0, cuts = 0 }: { readonly doubts?: number; readonly cuts?: number },
+  tries: Pick<Tries, "doubts" | "cuts" | "misses">,
 ): InDoubtPolicy {
+  if (isSpent(tries)) return "hold";
   // Files are sent beside the edit, and would be again.
   if (can.keyedSend || (item.edits !== undefined && item.files.length === 0)) return "resend";
+  const { doubts = 0, cuts = 0 } = tries;
   return doubts <= limits.doubtfulSendsMax && cuts <= limits.cutSendsMax ? policy : "hold";
 }
 
@@ -199,7 +215,7 @@ export function afterSend(
   if (answered.now.state !== "in-doubt") return answered;
   const { attempts } = answered.now;
   if (isTooOld(item, answered.now, at) || decideInDoubt(item, can, policy, answered.now) === "hold") return answered;
-  const pause = event.isBroken === true ? 0 : retryPauseMs(attempts, chance);
+  const pause = event.probe === "failed" ? 0 : retryPauseMs(attempts, chance);
   return { ...advanceItem(answered, { type: "repeated", at: later(at, pause) }), version: answered.version };
 }
 

@@ -5,6 +5,7 @@ import { limits } from "../core/limits.ts";
 import { answerTo, deadly, waits } from "./agent.ts";
 import { brokenCalls } from "./calls.ts";
 import type { Server } from "./platform.ts";
+import { isNotice } from "./outbound/held.ts";
 import { brokenPreviews } from "./outbound/previews.ts";
 import type { Said, Told } from "./story.ts";
 
@@ -12,20 +13,19 @@ import type { Said, Told } from "./story.ts";
 export async function broken(told: Told): Promise<readonly string[]> {
   if (told.breaches.length > 0) return told.breaches;
   const turns = await told.store.turns({ limit: 100_000 });
-  const held = await told.store.items({ state: "in-doubt", limit: 100_000 });
-  const heldTurns = new Set(held.map((item) => item.turn));
-  const found: string[] = [];
+  const held = (await told.store.items({ state: "in-doubt", limit: 100_000 })).filter((item) => !isNotice(item));
+  const found = held.map((item) => `${item.id} is still held`);
   for (const said of told.story.said) {
     const mine = turns.filter((turn) => turn.input.key === said.name);
     const [turn] = mine;
     if (mine.length === 0 && (await wasAnAnswer(told, said, turns))) continue;
     if (mine.length !== 1 || turn === undefined) found.push(`${said.name} made ${mine.length} turns`);
-    else
-      found.push(...unanswered(told, said, turn, heldTurns.has(turn.id) || (await joinedWhatEnded(told, turn, turns))));
+    else found.push(...unanswered(told, said, turn, await joinedWhatEnded(told, turn, turns)));
   }
   found.push(...(await lostReminders(told, turns)), ...(await brokenCalls(told, turns)));
   found.push(...(await brokenPreviews(told, turns)));
-  for (const one of told.servers) found.push(...outOfOrder(told, one, turns), ...repeatedNotices(one));
+  for (const one of told.servers)
+    found.push(...outOfOrder(told, one, turns), ...repeatedNotices(one), ...copied(told, one));
   const budget = told.story.drainMs + limits.stopMs;
   for (const ms of told.stopMs)
     if (ms > budget) found.push(`a stop took ${ms} ms of virtual time, more than ${budget}`);
@@ -40,25 +40,22 @@ async function wasAnAnswer(told: Told, said: Said, turns: readonly Turn[]): Prom
   return lines.length === 1 && asked !== undefined && asked.input.key !== said.name && asked.now.state === "done";
 }
 
-/** Joined a turn that did not answer in the usual way: stopped, given up after three deaths, or in doubt. */
+/** Joined a turn that did not answer in the usual way: stopped, or given up after three deaths. */
 async function joinedWhatEnded(told: Told, joined: Turn, turns: readonly Turn[]): Promise<boolean> {
   if (joined.now.state !== "done" || joined.now.outcome !== "joined") return false;
   for (const turn of turns) {
     const journal = await told.store.journalOf(turn.id);
     if (!journal.some((entry) => entry.type === "joined" && entry.message.key === joined.input.key)) continue;
-    const doubtful = (await told.store.items({ turn: turn.id, limit: 100 })).some(
-      (item) => item.now.state === "in-doubt",
-    );
     if (turn.now.state !== "done") return false;
     const { outcome } = turn.now;
     const mayFail = interruptions(told) >= limits.strikesMax || startsOver(told);
-    return doubtful || outcome === "cancelled" || (outcome === "failed" && mayFail);
+    return outcome === "cancelled" || (outcome === "failed" && mayFail);
   }
   return false;
 }
 
 /** Answered once; where the platform takes no key, as often again as something was in doubt. */
-function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly string[] {
+function unanswered(told: Told, said: Said, turn: Turn, isExcused: boolean): readonly string[] {
   if (turn.now.state !== "done") return [`${said.name} is ${turn.now.state}`];
   const { outcome } = turn.now;
   const on = told.servers.find((one) => one.name === said.server);
@@ -68,7 +65,7 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
   if (said.text !== undefined && !isAgain) {
     if (outcome !== "replied") return [`the command ${said.text} was ${outcome}`];
     const times = on.seen.filter((seen) => seen.item === `${turn.id}.0`).length;
-    if (times === 0) return held ? [] : [`the command ${said.text} was never answered`];
+    if (times === 0) return isExcused ? [] : [`the command ${said.text} was never answered`];
     return on.habits.keyedSend && times > 1 ? [`the command ${said.text} was answered ${times} times`] : [];
   }
   const answers = on.seen
@@ -78,13 +75,13 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
     case "replied":
     case "joined":
       if (isAgain) return [];
-      if (answers === 0) return held ? [] : [`${said.name} (${outcome}) was never answered`];
+      if (answers === 0) return isExcused ? [] : [`${said.name} (${outcome}) was never answered`];
       if (on.habits.keyedSend && answers > 1 + retries(told, said))
         return [`${said.name} was answered ${answers} times under one key`];
       // A stop while the disk is full cannot store the answer to a send.
       if (answers > 1 + retries(told, said) + on.doubts + told.ends + told.story.diskFull.length)
         return [`${said.name} was answered ${answers} times`];
-      return held ? [] : lostParts(on, said, turn);
+      return isExcused ? [] : lostParts(on, said, turn);
     case "failed":
       return mayBeGivenUp(told, said) ? [] : [`${said.name} failed: ${turn.now.why}`];
     case "cancelled":
@@ -92,6 +89,16 @@ function unanswered(told: Told, said: Said, turn: Turn, held: boolean): readonly
     case "silent":
       return [`${said.name} ended without a word`];
   }
+}
+
+/** Under a key an item is seen once; elsewhere at most once more for each send of it that stayed uncertain. */
+function copied({ ends, story }: Told, on: Server): readonly string[] {
+  const items = Map.groupBy(on.seen, ({ item }) => item);
+  return [...items].flatMap(([item, seen]) => {
+    // A stop while the disk is full cannot store the answer to a send.
+    const most = on.habits.keyedSend ? 1 : 1 + on.doubtsOf(item) + ends + story.diskFull.length;
+    return seen.length > most ? [`${item} was seen ${seen.length} times, more than ${most}`] : [];
+  });
 }
 
 /** How often its user may have wanted it answered again. */
@@ -166,10 +173,11 @@ function outOfOrder(told: Told, on: Server, turns: readonly Turn[]): readonly st
   for (const chat of new Set(asked.map((one) => one.chat))) {
     const mine = new Set(asked.filter((one) => one.chat === chat).map((one) => one.name));
     // In the order in which they were accepted; the store lists the newest first.
-    const names = turns.toReversed().flatMap(({ input: { key }, acceptedAt, now }) => {
+    const names = turns.toReversed().flatMap(({ id, input: { key }, acceptedAt, now }) => {
       if (!mine.has(key) || now.state !== "done" || now.outcome !== "replied") return [];
       const place = on.seen.findIndex((seen) => seen.text.split(", ").includes(answerTo(key)));
-      return place === -1 ? [] : [{ key, place, acceptedAt, doneAt: now.doneAt }];
+      // What was held is passed by later answers.
+      return place === -1 || told.held.wasHeld(id) ? [] : [{ key, place, acceptedAt, doneAt: now.doneAt }];
     });
     for (const [i, { key, place, acceptedAt }] of names.entries()) {
       const due = names.slice(0, i).filter(({ doneAt }) => !startedOver.has(chat) || doneAt < acceptedAt);

@@ -1,12 +1,13 @@
 // A chat platform outside the process: it keeps a message until it is acknowledged, delivers it again when in doubt, and
 // answers sends well, late, with a refusal for now, or never. What its users see is the oracle of every story.
 
+import { createHash } from "node:crypto";
 import { Fault } from "../core/fault.ts";
 import type { Address, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
 import type { Pace, Platform } from "../ports/platform.ts";
 import { counting } from "./outbound/counting.ts";
-import { type Growing, type GrowingNews, growing } from "./outbound/growing.ts";
+import { type Growing, type GrowingNews, type Request, growing } from "./outbound/growing.ts";
 import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
 import { type Dice, type Time, epoch } from "./time.ts";
@@ -28,6 +29,8 @@ export type Habits = {
   readonly tires?: number;
   /** Times since the beginning in which no request is answered; it may arrive all the same. */
   readonly breaks?: readonly { readonly from: number; readonly to: number }[];
+  /** How likely all sends of an item stay without an answer, although probes succeed, until so long after the beginning. */
+  readonly poison?: { readonly share: number; readonly until: number };
 };
 
 export const wellBehaved: Habits = { parallel: 1, keyedSend: true, repeats: 0, refuses: 0, forgets: 0, hangs: 0 };
@@ -53,6 +56,8 @@ export interface Server {
   readonly seen: readonly Seen[];
   /** Sends whose fate the gateway could not know. */
   doubts: number;
+  /** The same for one item. */
+  doubtsOf(item: string): number;
   /** Messages the platform may forget. */
   readonly acknowledged: ReadonlySet<string>;
   unacknowledged(): number;
@@ -68,6 +73,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
   const acknowledged = new Set<string>();
   const seen: Seen[] = [];
   const keys = new Set<string>();
+  const doubtful = new Map<string, number>();
   const repeated = new Map<string, number>();
   let position = 0;
   /** A frozen life may still listen beside its successor. */
@@ -94,6 +100,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
     habits,
     seen,
     doubts: 0,
+    doubtsOf: (item) => doubtful.get(item) ?? 0,
     acknowledged,
     unacknowledged: () => waiting.length,
     growing: grown,
@@ -185,37 +192,45 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
       show(item, life);
       return { type: "accepted", remoteId: `r-${item.id}` };
     };
-    return answering(item.to.chat, life, signal, done, item.id.startsWith("notice-") ? "uncounted" : "send");
+    const kind = item.id.startsWith("notice-") ? "uncounted" : "send";
+    return answering({ chat: item.to.chat, life, signal, kind, item: item.id }, done);
   }
 
-  async function answering(
-    chat: string,
-    life: Life,
-    signal: AbortSignal,
-    done: () => SendResult,
-    kind: "send" | "preview" | "uncounted",
-    lagMs = 0,
-  ): Promise<SendResult> {
+  /** Decided by the name of the item alone, so that every attempt meets the same. */
+  function isPoisoned(item: string): boolean {
+    const { share, until } = habits.poison ?? { share: 0, until: 0 };
+    return time.now() - epoch < until && createHash("sha256").update(item).digest().readUInt16BE() < share * 0x1_0000;
+  }
+
+  function uncertain(item: string | undefined, share: number, done: () => SendResult): void {
+    self.doubts++;
+    if (item !== undefined) doubtful.set(item, self.doubtsOf(item) + 1);
+    if (chances.chance(share)) done();
+  }
+
+  async function answering(request: Request, done: () => SendResult): Promise<SendResult> {
+    const { chat, life, signal, kind, lagMs = 0, item } = request;
     const pause = kind === "uncounted" ? null : ledger.count(chat, life, kind);
     if (pause !== null) return pause;
     await life.pass(lagMs + chances.between(1, 40));
     if (isBroken()) {
-      self.doubts++;
-      if (chances.chance(0.3)) done();
+      uncertain(item, 0.3, done);
       return { type: "unknown", why: "the connection was reset" };
+    }
+    if (item !== undefined && isPoisoned(item)) {
+      uncertain(item, 0.2, done);
+      return { type: "unknown", why: "something on the way drops it" };
     }
     if (chances.chance(habits.refuses))
       return { type: "retry", afterMs: chances.between(0, 3_000), why: "come back later" };
     if (chances.chance(habits.hangs)) {
-      self.doubts++;
-      if (chances.chance(0.5)) done();
+      uncertain(item, 0.5, done);
       return new Promise<SendResult>((resolve) => {
         signal.addEventListener("abort", () => resolve({ type: "unknown", why: "hung" }), { once: true });
       });
     }
     if (chances.chance(habits.forgets)) {
-      self.doubts++;
-      if (chances.chance(0.5)) done();
+      uncertain(item, 0.5, done);
       return { type: "unknown", why: "the line went dead" };
     }
     const result = done();

@@ -7,6 +7,7 @@ import { Fault } from "../core/fault.ts";
 import type { BootId } from "../core/ids.ts";
 import type { Archive, Store } from "../ports/store.ts";
 import type { Life } from "./life.ts";
+import type { Held } from "./outbound/held.ts";
 import type { Dice } from "./time.ts";
 
 export type FullStore = Store & Archive;
@@ -23,6 +24,8 @@ export type Power = {
   readonly cuts: Cut[];
   /** Messages of platforms that were noted with a turn, and with which. */
   readonly noted: Map<string, string>;
+  /** Items that are held or were, with their turns; and how often each conversation got a notice about them. */
+  readonly held: Held;
   /** Told when the power fails. */
   onCut: (cut: Cut) => void;
   /** Told what must never happen. */
@@ -42,7 +45,10 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     const result = await store.commit(changes, by);
     if (result === "committed" && by !== power.owner)
       power.onBreach(`boot ${by} wrote after ${power.owner} had taken over`);
-    if (result === "committed") note(changes);
+    if (result === "committed") {
+      note(changes);
+      for (const breach of power.held.see(changes)) power.onBreach(breach);
+    }
     fail(number, "after");
     await stillThere();
     await life.pass(chances.between(1, 3));

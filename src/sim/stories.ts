@@ -245,7 +245,7 @@ export function invent(seed: number): Story {
     drainMs,
     recovery,
   };
-  return withBreaks(withGrowth(story));
+  return withHeld(withBreaks(withGrowth(story)));
 }
 
 /** In some stories connections break for a while; decided apart as well. */
@@ -260,6 +260,21 @@ function withBreaks(story: Story): Story {
     return [name, { ...habits, breaks }] as const;
   });
   return { ...story, servers: Object.fromEntries(broken) };
+}
+
+/** In some stories answers are held, and users ask for them at any moment, also while nothing is held; decided apart. */
+function withHeld(story: Story): Story {
+  const roll = dice(story.seed ^ 0x4e1d);
+  if (roll.chance(0.6)) return story;
+  const poisoned = Object.entries(story.servers).map(([name, habits]) => {
+    const poison = { share: roll.pick([0, 0.2, 0.5]), until: roll.between(2_000, 90_000) };
+    return [name, { ...habits, poison }] as const;
+  });
+  const asked = Array.from({ length: roll.between(0, 4) }, (_, i): Said => {
+    const { server, chat } = roll.pick(story.said);
+    return { at: roll.between(0, 60_000), server, chat, name: `resend${i}`, acts: [], text: "/resend" };
+  });
+  return { ...story, servers: Object.fromEntries(poisoned), said: [...story.said, ...asked] };
 }
 
 /** Some stories also happen where answers grow in messages; which ones is decided apart, so that the others stay as they are. */

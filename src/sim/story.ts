@@ -7,7 +7,7 @@ import { type StopClass, newBoot } from "../core/recovery.ts";
 import { type RecoverySettings, defaultPlatformSettings } from "../engine/parts.ts";
 import type { BootId } from "../core/ids.ts";
 import type { BusyPolicy } from "../core/lane.ts";
-import type { Inbound } from "../core/message.ts";
+import { type Inbound, formatAddress } from "../core/message.ts";
 import { gateway } from "../engine/gateway.ts";
 // Loaded late in life; here they are at hand, because loading takes real time, and a seed must tell one story.
 import "../engine/turns/placed.ts";
@@ -16,6 +16,7 @@ import type { Gateway } from "../ports/gateway.ts";
 import { type Act, type Effects, script, scripted } from "./agent.ts";
 import { type Life, type LogLine, life } from "./life.ts";
 import { type Habits, type Server, server } from "./platform.ts";
+import { type Held, held, isNotice } from "./outbound/held.ts";
 import { type Cut, type FullStore, type Power, powered } from "./power.ts";
 import { type Dice, type Time, dice, epoch, time } from "./time.ts";
 import { users } from "./users.ts";
@@ -69,6 +70,7 @@ export type Told = {
   readonly servers: readonly Server[];
   /** The turn that a message of a platform was noted with. */
   readonly notedFor: (remoteId: string) => string | null;
+  readonly held: Held;
   readonly effects: Effects;
   readonly breaches: string[];
   readonly commits: number;
@@ -120,6 +122,7 @@ function setStage(story: Story, store: FullStore) {
     full: false,
     cuts: [...story.cuts],
     noted: new Map(),
+    held: held(),
     onCut,
     onBreach,
   };
@@ -217,7 +220,9 @@ function setStage(story: Story, store: FullStore) {
       if (!isOver) restsSince = clock.now();
       // What is left of a preview is taken away behind the turn, after whatever is on its way to it.
       const isLeft = servers.some(({ growing }) => growing?.isLeft() === true);
-      quiet = isOver && (!isLeft || clock.now() > restsSince + 2 * limits.previewMs);
+      const isPast = isOver && (!isLeft || clock.now() > restsSince + 2 * limits.previewMs);
+      if (items["in-doubt"] > 0 && isPast) void askAgain();
+      else quiet = isPast;
       if (open === 0 && turns.parked > 0 && !story.recovery.autoResume) void nudge();
       // Every question that waits has its timer; reminders come soon, approvals do not.
       if (turns.waiting === 0 || open > turns.waiting + timers) stuckSince = clock.now();
@@ -233,6 +238,18 @@ function setStage(story: Story, store: FullStore) {
       await at?.gateway.answer(question, "deny").catch((error: unknown) => {
         if (!(error instanceof Fault)) throw error;
       });
+    }
+  }
+
+  /** In the end, users get everything that was held. A notice that is held itself is not sent again. */
+  async function askAgain(): Promise<void> {
+    const left = (await store.items({ state: "in-doubt", limit: 1_000 })).filter((item) => !isNotice(item));
+    if (left.length === 0) quiet = true;
+    if (clock.now() < nudgedAt + 5_000) return;
+    nudgedAt = clock.now();
+    for (const chat of new Map(left.map(({ to }) => [formatAddress(to), to])).values()) {
+      const body = { kind: "text", text: "/resend", files: [] } as const;
+      say(chat.platform, people.message(chat.platform, chat.chat, `again-${chat.chat}-${nudgedAt}`, body));
     }
   }
 
@@ -275,6 +292,7 @@ function setStage(story: Story, store: FullStore) {
       store,
       servers,
       notedFor,
+      held: power.held,
       effects,
       breaches,
       commits: power.commits,

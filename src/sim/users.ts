@@ -5,6 +5,7 @@ import type { Inbound, Question } from "../core/message.ts";
 import type { OutboxItem } from "../core/outbox.ts";
 import type { Effects } from "./agent.ts";
 import { readAsking } from "./asking.ts";
+import { heldNotice } from "./outbound/held.ts";
 import type { Seen } from "./platform.ts";
 import type { Dice, Time } from "./time.ts";
 
@@ -52,6 +53,13 @@ export function users(
   return {
     message,
     see(name, seen, { question }) {
+      // Some ask at once, some twice, and some never; the story asks for those in the end.
+      if (seen.text === heldNotice)
+        for (let n = chances.between(0, 2); n > 0; n--)
+          sayLater(
+            message(name, seen.chat, `resend-${seen.item}-${n}`, { kind: "text", text: "/resend", files: [] }),
+            chances.between(10, 30_000),
+          );
       if (question === undefined) return;
       if (question.kind === "approval") return decide(name, seen, question);
       if (chances.chance(0.2)) return; // one in five is never answered

@@ -1,6 +1,7 @@
 // Faults to plant, each a small and tempting mistake in the real sources. Some suite must find every one of them.
 
 import { growingFaults } from "./growing.ts";
+import { heldFaults } from "./held.ts";
 import { orderFaults } from "./order.ts";
 import { peopleFaults } from "./people.ts";
 
@@ -320,6 +321,7 @@ export const mutants: readonly Mutant[] = [
     by: "turns/shown",
   },
   ...growingFaults,
+  ...heldFaults,
   ...orderFaults,
   ...peopleFaults,
 ];

@@ -158,6 +158,31 @@ test("three uncertain sends with healthy probes: held with the rest of its reply
   assert.equal(texts(on)[5], "There is nothing to send again.");
 });
 
+for (const [name, keyedSend, poison] of [
+  ["under a key that never gets an answer", true, unknown],
+  ["that never leaves this machine", false, { type: "retry", afterMs: 1, why: "EPROTO", unreachable: true } as const],
+] as const)
+  test(`an answer ${name} although probes succeed is held within hours, and later ones pass`, async (t) => {
+    const { on, net } = await scene(t, { keyedSend });
+    net.answer = ({ text }) => (text === "answer to one" ? poison : null);
+    await on.say("one");
+    await on.say("two");
+    await wait(on, 10 * minute);
+    assert.deepEqual(texts(on), [], "it is repeated for a while, in order");
+    await wait(on, 3 * 60 * minute);
+    assert.deepEqual(texts(on), ["answer to two", notice]);
+    assert.equal(net.tried.filter(({ what }) => what === "send").length, 30 + 2);
+    assert.deepEqual(
+      (await heldItems(on)).map(({ text }) => text),
+      ["answer to one"],
+    );
+    net.answer = () => null;
+    await wait(on, day);
+    assert.equal(texts(on).length, 2, "it is not sent by itself");
+    await on.say("/resend");
+    await on.until(() => texts(on).includes("answer to one"), "the held answer");
+  });
+
 test("a notice that stays uncertain is held without a notice about itself", async (t) => {
   const { on, net } = await scene(t);
   net.answer = () => unknown;
@@ -165,6 +190,48 @@ test("a notice that stays uncertain is held without a notice about itself", asyn
   await on.pass(10 * minute);
   const held = (await heldItems(on)).map(({ text }) => text).toSorted();
   assert.deepEqual(held, [notice, "answer to one"]);
+});
+
+test("a notice that is held goes out as soon as anything arrives in its chat, also in the next process", async (t) => {
+  for (const isKilled of [false, true]) {
+    const { on, net, living, start } = await scene(t);
+    net.answer = () => unknown;
+    await on.say("one");
+    await on.pass(10 * minute);
+    assert.deepEqual(texts(on), []);
+    if (isKilled) {
+      living.life.kill();
+      await start();
+    }
+    net.answer = () => null;
+    await on.pass(minute);
+    assert.deepEqual(texts(on), [], "held items are not sent by themselves");
+    await on.say("two");
+    await on.until(() => texts(on).length === 2, "the answer and the notice");
+    assert.deepEqual(texts(on), ["answer to two", notice]);
+    await on.say("three");
+    await on.until(() => texts(on).length === 3, "the next answer");
+    await on.pass(minute);
+    assert.equal(texts(on).length, 3, "it is read once");
+    await on.say("/resend");
+    await on.until(() => texts(on).includes("answer to one"), "the held answer");
+    await on.pass(minute);
+    assert.deepEqual(await heldItems(on), []);
+  }
+});
+
+test("a notice that was read holds for a day, however much is held meanwhile", async (t) => {
+  const { on, net } = await scene(t);
+  net.answer = ({ text }) => (text.startsWith("answer") ? unknown : null);
+  for (const text of ["one", "two", "three"]) {
+    await on.say(text);
+    await on.pass(10 * minute);
+  }
+  assert.deepEqual(texts(on), [notice]);
+  await wait(on, day);
+  await on.say("four");
+  await on.pass(10 * minute);
+  assert.deepEqual(texts(on), [notice, notice]);
 });
 
 test("in one conversation there is one notice at a time, whatever is held there", async (t) => {

@@ -3,6 +3,7 @@
 
 import type { Change } from "../../core/change.ts";
 import type { Instant, ItemId, TurnId } from "../../core/ids.ts";
+import { limits } from "../../core/limits.ts";
 import { type Address, formatAddress } from "../../core/message.ts";
 import { type OutboxItem, advanceItem } from "../../core/outbox.ts";
 import type { Parts } from "../parts.ts";
@@ -27,11 +28,11 @@ export async function holdReply(
   return [...rest, ...(await noticeOf(parts, item, at))];
 }
 
-/** Once for a conversation while the last notice is still on its way; never about a notice. */
+/** Once for a conversation and day, until /resend; never about a notice. */
 async function noticeOf({ store }: Pick<Parts, "store">, item: OutboxItem, at: Instant): Promise<readonly Change[]> {
   const fact = factOf(item.to);
-  const last = await store.fact(fact);
-  if (item.id.startsWith(noticePrefix) || (last !== null && (await isOnItsWay(store, last)))) return [];
+  const last = await lastNotice(store, item.to);
+  if (isHeldNotice(item) || (last !== null && isCurrent(last, at))) return [];
   // A reply may be held, sent again, and held once more.
   const id = `${noticePrefix}${replyOf(item.id)}:${at}`;
   if ((await store.item(`${id}.0`)) !== null) return [];
@@ -40,9 +41,51 @@ async function noticeOf({ store }: Pick<Parts, "store">, item: OutboxItem, at: I
   return [...writeReply(notice, null).changes, { put: "fact", name: fact, value: id }];
 }
 
-async function isOnItsWay(store: Pick<Parts["store"], "item">, notice: string): Promise<boolean> {
-  const state = (await store.item(`${notice}.0`))?.now.state;
-  return state === "pending" || state === "sending";
+async function lastNotice(store: Pick<Parts["store"], "item" | "fact">, to: Address): Promise<OutboxItem | null> {
+  const id = await store.fact(factOf(to));
+  return id === null ? null : store.item(`${id}.0`);
+}
+
+/** On its way, waiting until something can be sent there, or read not long ago. */
+function isCurrent({ now }: OutboxItem, at: Instant): boolean {
+  return now.state === "delivered" ? at - now.deliveredAt < limits.heldNoticeMs : now.state !== "dead";
+}
+
+export function isHeldNotice({ id }: Pick<OutboxItem, "id">): boolean {
+  return id.startsWith(noticePrefix);
+}
+
+/** The conversations whose notice is held itself: it goes out as soon as anything else arrives there. */
+export type UnreadNotices = {
+  /** Which conversations these are, as the store knows them. */
+  load(): Promise<void>;
+  isAt(to: Address): boolean;
+  add(to: Address): void;
+  /** Something arrived there: the notice as it is sent again, where something is still held. */
+  take(to: Address, at: Instant): Promise<OutboxItem | null>;
+};
+
+export function unreadNotices(parts: Pick<Parts, "archive" | "store">): UnreadNotices {
+  const at = new Set<string>();
+  return {
+    async load() {
+      for (const item of await heldItems(parts)) if (isHeldNotice(item)) at.add(formatAddress(item.to));
+    },
+    isAt: (to) => at.has(formatAddress(to)),
+    add: (to) => void at.add(formatAddress(to)),
+    async take(to, now) {
+      const here = formatAddress(to);
+      at.delete(here);
+      const notice = await lastNotice(parts.store, to);
+      if (notice?.now.state !== "in-doubt") return null;
+      const isMissing = (await heldItems(parts)).some((one) => formatAddress(one.to) === here && !isHeldNotice(one));
+      return isMissing ? advanceItem(notice, { type: "resent", at: now }) : null;
+    },
+  };
+}
+
+function heldItems({ archive }: Pick<Parts, "archive">): Promise<readonly OutboxItem[]> {
+  return archive.items({ state: "in-doubt", limit: heldMax });
 }
 
 /** For what an earlier version left held, without a word to its user. `changes`: those of the same commit. */
@@ -53,8 +96,7 @@ export async function untoldNotices(
 ): Promise<readonly Change[]> {
   const told = new Set(changes.flatMap((one) => ("put" in one && one.put === "fact" ? [one.name] : [])));
   const oldest = new Map<string, OutboxItem>();
-  for (const item of await parts.archive.items({ state: "in-doubt", limit: heldMax }))
-    oldest.set(formatAddress(item.to), item);
+  for (const item of await heldItems(parts)) if (!isHeldNotice(item)) oldest.set(formatAddress(item.to), item);
   const notices: Change[] = [];
   for (const item of oldest.values())
     if (!told.has(factOf(item.to)) && (await parts.store.fact(factOf(item.to))) === null)
@@ -64,16 +106,20 @@ export async function untoldNotices(
 
 export type Resend = { readonly items: readonly OutboxItem[]; readonly changes: readonly Change[] };
 
-/** Everything held at this address goes out again, the oldest first. */
+/** Everything held at this address goes out again, the oldest first; a notice about it is not needed any more. */
 export async function resendAt(parts: Pick<Parts, "archive">, to: Address, at: Instant): Promise<Resend> {
   const here = formatAddress(to);
-  const held = (await parts.archive.items({ state: "in-doubt", limit: heldMax })).filter(
-    (item) => formatAddress(item.to) === here && !item.id.startsWith(noticePrefix),
-  );
-  const items = held.map((item) => advanceItem(item, { type: "resent", at })).toReversed();
+  const held = (await heldItems(parts)).filter((item) => formatAddress(item.to) === here);
+  const [notices, answers] = [held.filter(isHeldNotice), held.filter((item) => !isHeldNotice(item))];
+  const items = answers.map((item) => advanceItem(item, { type: "resent", at })).toReversed();
+  const why = "what it was about was sent again";
+  const moot = notices.map((item) => advanceItem(item, { type: "discarded", why, at }));
   return {
     items,
-    changes: [...items.map((item): Change => ({ put: "item", item })), { drop: "fact", name: factOf(to) }],
+    changes: [
+      ...[...items, ...moot].map((item): Change => ({ put: "item", item })),
+      { drop: "fact", name: factOf(to) },
+    ],
   };
 }
 

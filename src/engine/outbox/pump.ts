@@ -10,7 +10,7 @@ import { type OutboxItem, type SendResult, advanceItem, afterSend, isTooOld } fr
 import { type Session, sessionKey } from "../../core/session.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
-import { holdReply } from "./held.ts";
+import { holdReply, isHeldNotice, unreadNotices } from "./held.ts";
 import { type Gate, type Seat, gate } from "./pace.ts";
 import { type Previews, previews } from "./previews.ts";
 import { reach } from "./reach.ts";
@@ -61,6 +61,7 @@ export function pump(parts: Parts): Pump {
   const sends = new Set<Promise<unknown>>();
   const closing = new AbortController();
   const all = gate(parts, closing.signal);
+  const unread = unreadNotices(parts);
   const reached = reach(parts, all, closing.signal);
   const waits = (to: Address) => lines.has(sessionKey(to));
   const growing = previews(parts, all, { isOpen: () => isOpen, waits });
@@ -193,11 +194,19 @@ export function pump(parts: Parts): Pump {
   async function settle(item: OutboxItem, result: SendResult, line: Line): Promise<void> {
     const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
     const isUncertain = result.type === "unknown" || (result.type === "retry" && result.unreachable === true);
-    const isBroken = isUncertain && (await reached.isBroken(item.to));
-    const event = { type: "answered", result, at: world.now(), chance: world.chance(), isBroken } as const;
+    const probe = isUncertain ? await reached.probe(item.to) : null;
+    const told = { type: "answered", result, at: world.now(), chance: world.chance() } as const;
+    const event = probe === null ? told : { ...told, probe };
     const answered = afterSend(item, event, can, settingsOf(parts, item.to.platform).inDoubt);
     if (!(await stored(answered))) return;
     if (answered.now.state === "pending" || answered.now.state === "in-doubt") line.sessions.add(item.session);
+    if (answered.now.state === "delivered" && unread.isAt(item.to)) await repeatNotice(item.to, line);
+  }
+
+  async function repeatNotice(to: Address, line: Line): Promise<void> {
+    const notice = await unread.take(to, world.now());
+    if (notice === null || (await ledger.keep([{ put: "item", item: notice }])) !== "committed") return;
+    line.sessions.add(notice.session);
   }
 
   /** With what is held beside it, where it is held. */
@@ -210,6 +219,7 @@ export function pump(parts: Parts): Pump {
       const isOwn = (await store.item(item.id))?.version === item.version - 1;
       if (result !== "conflict" || held.length === 0 || !isOwn) return false;
     }
+    if (item.now.state === "in-doubt" && isHeldNotice(item)) unread.add(item.to);
     tell(item);
     return true;
   }
@@ -266,6 +276,7 @@ export function pump(parts: Parts): Pump {
     },
     open(waiting) {
       isOpen = true;
+      unread.load().catch(parts.broken);
       for (const { id, address } of waiting) poke(id, address);
     },
     async close() {

@@ -6,14 +6,15 @@ import { Fault, sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
+import type { ProbeResult } from "../../core/outbox.ts";
 import type { Platform } from "../../ports/platform.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Gate } from "./pace.ts";
 
 export interface Reach {
-  /** True when a probe failed right now: the account is shut until one succeeds. */
-  isBroken(to: Address): Promise<boolean>;
+  /** After a failed probe the account is shut until one succeeds. Null where the platform has no probe. */
+  probe(to: Address): Promise<ProbeResult | null>;
   /** The platform's own connection stands, which is as good as a probe. */
   alive(platform: Pick<Platform, "name" | "account">): void;
 }
@@ -87,18 +88,19 @@ export function reach(parts: Parts, gate: Pick<Gate, "reaches">, closing: AbortS
   }
 
   return {
-    async isBroken(to) {
+    async probe(to) {
       const account = accountOf(to);
-      if (account === null) return false;
-      if (account.waiting !== null) return true;
+      if (account === null) return null;
+      if (account.waiting !== null) return "failed";
       const isReached = await probe(account);
-      if (isReached || closing.aborted) return false;
+      if (closing.aborted) return null;
+      if (isReached) return "succeeded";
       if (account.waiting === null) {
         account.waiting = childOf(closing);
         gate.reaches(account.platform, false);
         untilReached(account, account.waiting).catch(parts.broken);
       }
-      return true;
+      return "failed";
     },
     alive({ name, account }) {
       accountOf({ platform: name, account })?.waiting?.abort(over);

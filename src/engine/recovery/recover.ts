@@ -198,8 +198,8 @@ async function itemChanges(parts: Parts, dead: readonly Boot[]): Promise<readonl
   for (const boot of dead) {
     for (const item of await parts.store.heldItems(boot.id)) {
       const can = platformOf(parts, item.to)?.can ?? { keyedSend: false };
-      const { doubts = 0, cuts = 0 } = item.now.state === "sending" ? item.now : {};
-      const tries = { doubts: doubts + 1, cuts };
+      if (item.now.state !== "sending") continue;
+      const tries = { ...item.now, doubts: (item.now.doubts ?? 0) + 1 };
       const doubt = decideInDoubt(item, can, settingsOf(parts, item.to.platform).inDoubt, tries);
       const next = decideItem(item, doubt, at);
       changes.push({ put: "item", item: next });

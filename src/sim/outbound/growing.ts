@@ -21,15 +21,18 @@ export type Grown = {
   isKept: boolean;
 };
 
+export type Request = {
+  readonly chat: string;
+  readonly life: Life;
+  readonly signal: AbortSignal;
+  readonly kind: "send" | "preview" | "uncounted";
+  readonly lagMs?: number;
+  /** The item of the outbox, where it is one. */
+  readonly item?: string;
+};
+
 /** `done` is called when the platform does it, if it does. */
-export type Answering = (
-  chat: string,
-  life: Life,
-  signal: AbortSignal,
-  done: () => SendResult,
-  kind: "preview" | "uncounted",
-  lagMs?: number,
-) => Promise<SendResult>;
+export type Answering = (request: Request, done: () => SendResult) => Promise<SendResult>;
 
 export type GrowingNews = {
   /** The turn that this message was noted with in the store; null when nobody has noted it. */
@@ -86,14 +89,14 @@ export function growing(name: string, chances: Dice, answering: Answering, news:
     messages,
     isLeft: () => messages.values().some((one) => one.finishedBy === null && !one.isRemoved),
     connect: (life) => ({
-      place: ({ chat }, _hints, signal) => answering(chat, life, signal, () => place(chat), "preview"),
+      place: ({ chat }, _hints, signal) => answering({ chat, life, signal, kind: "preview" }, () => place(chat)),
       async fill({ chat }, remoteId, text, signal) {
         if (news.notedFor(remoteId) === null) news.onBreach(`${remoteId} was filled before it was stored`);
         // Some take their time on the way.
         const lagMs = chances.chance(0.2) ? chances.between(50, 400) : 0;
         const isLast = text.endsWith(stoppedMark);
         const kind = isLast ? "uncounted" : "preview";
-        const answer = answering(chat, life, signal, () => fill(remoteId, text, life), kind, lagMs);
+        const answer = answering({ chat, life, signal, kind, lagMs }, () => fill(remoteId, text, life));
         return isLast ? last(remoteId, answer) : answer;
       },
       remove({ chat }, remoteId, signal) {
@@ -101,7 +104,7 @@ export function growing(name: string, chances: Dice, answering: Answering, news:
           news.onBreach(`${remoteId} was finished and taken away`);
         return last(
           remoteId,
-          answering(chat, life, signal, () => take(remoteId), "uncounted"),
+          answering({ chat, life, signal, kind: "uncounted" }, () => take(remoteId)),
         );
       },
     }),
