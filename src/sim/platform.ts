@@ -1,7 +1,6 @@
 // A chat platform outside the process: it keeps a message until it is acknowledged, delivers it again when in doubt, and
 // answers sends well, late, with a refusal for now, or never. What its users see is the oracle of every story.
 
-import { createHash } from "node:crypto";
 import { Fault } from "../core/fault.ts";
 import type { Address, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
@@ -10,7 +9,7 @@ import { counting } from "./outbound/counting.ts";
 import { type Growing, type GrowingNews, type Request, growing } from "./outbound/growing.ts";
 import type { Life } from "./life.ts";
 import type { FullStore } from "./power.ts";
-import { type Dice, type Time, epoch } from "./time.ts";
+import { type Dice, type Time, dice, epoch } from "./time.ts";
 
 export type Habits = {
   /** How many messages it delivers at the same time; with more than one it keeps no order itself. */
@@ -199,7 +198,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
   /** Decided by the name of the item alone, so that every attempt meets the same. */
   function isPoisoned(item: string): boolean {
     const { share, until } = habits.poison ?? { share: 0, until: 0 };
-    return time.now() - epoch < until && createHash("sha256").update(item).digest().readUInt16BE() < share * 0x1_0000;
+    return time.now() - epoch < until && dice(numberOf(item)).chance(share);
   }
 
   function uncertain(item: string | undefined, share: number, done: () => SendResult): void {
@@ -239,4 +238,9 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
   }
 
   return self;
+}
+
+/** Different for different names (FNV-1a). */
+function numberOf(name: string): number {
+  return Buffer.from(name).reduce((hash, byte) => Math.imul(hash ^ byte, 0x0100_0193) >>> 0, 0x811c_9dc5);
 }
