@@ -10,8 +10,7 @@ import { test } from "node:test";
 import type { BootId } from "../src/core/ids.ts";
 import { textOf } from "../src/core/message.ts";
 import type { StopClass } from "../src/core/recovery.ts";
-import { clearResume, markResume } from "../src/core/resume.ts";
-import { type ResumeReason, type Session, sessionKey } from "../src/core/session.ts";
+import { type Session, sessionKey } from "../src/core/session.ts";
 import type { Agent, AgentJob, Step } from "../src/ports/agent.ts";
 import { openSqliteStore } from "../src/stores/sqlite/index.ts";
 import { aBoot, aSession, at as moment, bootId, sessionId } from "../src/testing/samples.ts";
@@ -86,50 +85,6 @@ async function write(on: Stage, changes: Parameters<Stage["store"]["commit"]>[0]
   const [last] = await on.store.lastBoots(1);
   assert.equal(await on.store.commit(changes, last?.id as BootId), "committed");
 }
-
-test("S68 S69 S72 S73 S74 S75 S76 S77 S78 S79 a session is marked and cleared, through a real file that is opened again", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "everturn-marks-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, "state.db");
-  const open = () => openSqliteStore({ file, writer: "inline" });
-  let store = await open();
-  t.after(() => store.close());
-  await store.openBoot(aBoot("b1"));
-  const by = bootId("b1");
-
-  /** True where there was something to do; what a stop and the end of a turn do, for one session. */
-  async function change(make: (session: Session | null) => Session | null, key: string): Promise<boolean> {
-    const session = make(await store.sessionOf(key));
-    if (session === null) return false;
-    const { id, resume } = session;
-    assert.equal(await store.commit([{ put: "resume", session: id, resume }], by), "committed");
-    return true;
-  }
-  const mark = (key: string, reason?: ResumeReason) => change((one) => markResume(one, moment(7), reason), key);
-  const clear = (key: string) => change(clearResume, key);
-  const { key } = aSession("s1");
-  const found = async () => (await store.sessionOf(key))?.resume ?? null;
-
-  await store.commit([{ put: "session", session: aSession("s1") }], by);
-  assert.equal(await found(), null, "S68: nothing is noted of a new one");
-  assert.equal(await clear(key), false, "S78: there is nothing to clear");
-  assert.equal(await mark(key), true);
-  assert.deepEqual(await found(), { reason: "restart_timeout", markedAt: moment(7) }, "S72");
-  assert.equal(await mark(key, "shutdown_timeout"), true);
-  assert.deepEqual(await found(), { reason: "shutdown_timeout", markedAt: moment(7) }, "S73");
-  assert.deepEqual([await mark("no such place"), await clear("no such place")], [false, false], "S74, S79");
-
-  await store.close();
-  store = await open();
-  assert.deepEqual(await found(), { reason: "shutdown_timeout", markedAt: moment(7) }, "S69, S76: it survives");
-  assert.equal(await clear(key), true);
-  assert.equal(await found(), null, "S77: all of it is gone");
-
-  await store.commit([{ put: "standing", session: sessionId("s1"), standing: "suspended" }], by);
-  assert.equal(await mark(key), false, "S75");
-  const suspended = await store.sessionOf(key);
-  assert.deepEqual([suspended?.standing, suspended?.resume], ["suspended", null]);
-});
 
 test("S71 a broken moment in the file: the mark and its reason are kept", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "everturn-marks-"));

@@ -7,19 +7,19 @@ import { textOf } from "./message.ts";
 import type { StopFacts } from "./recovery.ts";
 import type { Resume, ResumeReason, Session } from "./session.ts";
 
-/** The marked session; null where there is none to mark, or it is suspended and starts over anyway. */
+/** The marked session; null for a suspended one, which starts over anyway. */
 export function markResume(
-  session: Session | null,
+  session: Session,
   at: Instant,
-  reason: ResumeReason = "restart_timeout",
+  reason: ResumeReason,
 ): (Session & { readonly resume: Resume }) | null {
-  if (session === null || session.standing === "suspended") return null;
+  if (session.standing === "suspended") return null;
   return { ...session, resume: { reason, markedAt: at } };
 }
 
 /** The session without its mark; null where there was none. */
-export function clearResume(session: Session | null): Session | null {
-  return session === null || session.resume === null ? null : { ...session, resume: null };
+export function clearResume(session: Session): Session | null {
+  return session.resume === null ? null : { ...session, resume: null };
 }
 
 /** What a stop, or an end without one, is to the turns it interrupted. */

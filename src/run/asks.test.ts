@@ -118,11 +118,20 @@ test("S49 S50 what is kept is JSON that gives back pid and signal, whatever else
   const refuse = () => {
     throw new Error("closed");
   };
-  const odd = [undefined, 1n, Number.NaN, Symbol("s"), refuse, cycle, new Proxy({}, { ownKeys: refuse, get: refuse })];
-  for (const content of odd) {
-    const kept = hide({ ...context, takeover_marker: { content, for_self: false } });
-    const back = JSON.parse(JSON.stringify(kept)) as { readonly pid: number; readonly signal: string };
-    assert.deepEqual([back.pid, back.signal], [process.pid, "SIGTERM"], typeof content);
+  const odd: readonly (readonly [unknown, unknown])[] = [
+    [1n, "1"],
+    [Number.NaN, "NaN"],
+    [Symbol("s"), "Symbol(s)"],
+    [refuse, "[function]"],
+    [cycle, { self: "[cycle]" }],
+    [new Proxy({}, { ownKeys: refuse, get: refuse }), "[unreadable]"],
+  ];
+  for (const [content, kept] of odd) {
+    const stored = JSON.stringify(hide({ ...context, takeover_marker: { content, for_self: false }, odd: content }));
+    const back = JSON.parse(stored) as Record<string, unknown>;
+    assert.deepEqual([back["pid"], back["signal"]], [process.pid, "SIGTERM"], typeof content);
+    assert.deepEqual(back["odd"], kept, `the odd key: ${typeof content}`);
+    assert.deepEqual(back["takeover_marker"], { content: kept, for_self: false });
   }
 });
 

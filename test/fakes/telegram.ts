@@ -25,7 +25,9 @@ export type Update = { readonly update_id: number } & Json;
 export type Breakage =
   | { readonly type: "drop" | "html"; readonly when: "before" | "after" }
   | { readonly type: "answer"; readonly code: number; readonly description: string; readonly parameters?: Json }
-  | { readonly type: "slow"; readonly ms: number };
+  | { readonly type: "slow"; readonly ms: number }
+  /** Never answered; `inHand` names it until the caller hangs up. */
+  | { readonly type: "hold" };
 
 /** Code 0: nobody was told. */
 export type Call = { readonly method: string; readonly params: Json; readonly at: number; readonly code: number };
@@ -67,6 +69,10 @@ export class FakeTelegram {
   breaks: (method: string, params: Json) => Breakage | null;
   commands: readonly Json[] = [];
   webhook: Json | null = null;
+  /** Methods of requests that are held and whose caller still waits, the poll among them. */
+  get inHand(): readonly string[] {
+    return [...this.#held.values(), ...(this.isPolled ? ["getUpdates"] : [])];
+  }
   /** Presses that were answered, with the words. */
   readonly answeredPresses = new Map<string, string>();
   #kept: Kept[] = [];
@@ -81,6 +87,7 @@ export class FakeTelegram {
   #isGone = false;
   #quiet: NodeJS.Timeout | undefined;
   #port = 0;
+  #held = new Map<ServerResponse, string>();
   #sockets = new Set<Socket>();
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
@@ -329,6 +336,7 @@ export class FakeTelegram {
 
   async #answer(method: string, params: Json, response: ServerResponse, tell: (body: Json) => void): Promise<void> {
     const broken = this.breaks(method, params);
+    if (broken?.type === "hold") return this.#hold(method, response);
     if (broken?.type === "slow") await new Promise((resolve) => setTimeout(resolve, broken.ms));
     if (broken?.type === "answer") {
       const { code, description, parameters = {} } = broken;
@@ -350,6 +358,11 @@ export class FakeTelegram {
       const { code, message: description, parameters = {} } = error;
       say({ ok: false, error_code: code, description, parameters });
     }
+  }
+
+  #hold(method: string, response: ServerResponse): void {
+    this.#held.set(response, method);
+    response.on("close", () => this.#held.delete(response));
   }
 
   #perform(method: string, params: Json): unknown {
@@ -382,6 +395,7 @@ export class FakeTelegram {
 
   async #download(path: string, response: ServerResponse): Promise<void> {
     const broken = this.breaks("download", { path });
+    if (broken?.type === "hold") return this.#hold("download", response);
     if (broken?.type === "slow") await new Promise((resolve) => setTimeout(resolve, broken.ms));
     const content = this.chats.content(decodeURIComponent(path.split("/").at(-1) ?? ""));
     if (broken?.type === "drop") return void response.destroy();

@@ -2,8 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { loadConfig } from "../../src/config/load.ts";
 import type { SessionId } from "../../src/core/ids.ts";
+import type { Settings } from "../../src/engine/parts.ts";
 import type { Agent } from "../../src/ports/agent.ts";
+import { settingsOf } from "../../src/run/parts.ts";
 import { type Stage, at, listedProcesses, stage, whenAborted } from "./stage.ts";
 
 const only = (on: Stage, word: string): readonly string[] => on.calls.filter((call) => call.startsWith(word));
@@ -14,15 +17,13 @@ async function stuckIn(on: Stage, chat: string, text = "stuck"): Promise<void> {
   await on.until(() => only(on, `step ${text}`).length > before);
 }
 
-test("S11 what a platform has in hand is cancelled by a stop, and nothing is left of it", async (t) => {
+test("S11 a stop ends what runs, and what waits behind it is in the store", async (t) => {
   const on = await stage(t);
-  const inHand = new Set(["poll", "typing", "upload"]);
-  const one = await on.start({ platforms: { chat: { inHand } } });
+  const one = await on.start();
   await stuckIn(on, "a");
   await on.say("behind it", { from: at("a") });
   assert.equal(one.gateway.status().running.length, 1);
   await on.stop(one);
-  assert.equal(inHand.size, 0, "tasks");
   assert.deepEqual(one.gateway.status().running, [], "active sessions");
   const { turns } = await on.store.counts();
   assert.deepEqual([turns.parked, turns.queued, turns.running], [1, 1, 0], "messages wait in the store, not in memory");
@@ -46,9 +47,19 @@ test("S12 cleaning up after an agent ends its memory, its own clients and stale 
   assert.deepEqual(cleaned, ["memory shut down", "session closed", "stale clients reaped", "cached clients closed"]);
 });
 
-test("S13 S30 with the default drain of 0 the agent is interrupted once, at once, with `Gateway shutting down`; platform and cached clients close once", async (t) => {
+/** What the product does where nothing is configured. */
+async function defaultSettings(): Promise<Settings> {
+  const readFile = async () => ({ type: "missing" }) as const;
+  const loaded = await loadConfig({ home: "/nowhere", env: {}, userHome: null, cwd: "/", readFile });
+  assert.ok(loaded.type === "loaded");
+  return settingsOf(loaded.config, []);
+}
+
+test("S13 S30 unless configured, a stop waits for nobody: the agent is interrupted once, at once, with `Gateway shutting down`; platform and cached clients close once", async (t) => {
   const on = await stage(t);
-  const one = await on.start();
+  const { drainMs } = await defaultSettings();
+  assert.equal(drainMs, 0);
+  const one = await on.start({ drainMs });
   await stuckIn(on, "a");
   const from = on.now();
   const ending = await on.stop(one);

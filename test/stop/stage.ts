@@ -23,8 +23,6 @@ import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 export type Habits = {
   readonly sends?: "well" | "never answers";
   readonly leaves?: "at once" | "never";
-  /** What it has in hand until it is told to stop listening. */
-  readonly inHand?: Set<string>;
   /** What it was given to show of growing answers; without it, it shows none. */
   readonly drafts?: (string | null)[];
   /** What of it is otherwise. */
@@ -61,6 +59,8 @@ export type Living = {
 
 export type Stage = {
   readonly clock: Time;
+  /** The file of the store, for tests that look at it or damage it. */
+  readonly file: string;
   readonly store: FullStore;
   readonly servers: ReadonlyMap<string, Server>;
   /** Everything done to agent, platforms and processes, in order. */
@@ -86,7 +86,8 @@ export const at = (chat: string, more: Partial<Address> = {}): Address => ({ ...
 
 export async function stage(t: TestContext): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "everturn-stop-"));
-  const store = await openSqliteStore({ file: join(folder, "store"), writer: "inline" });
+  const file = join(folder, "store");
+  const store = await openSqliteStore({ file, writer: "inline" });
   t.after(async () => {
     await store.close();
     rmSync(folder, { recursive: true });
@@ -169,6 +170,7 @@ export async function stage(t: TestContext): Promise<Stage> {
 
   return {
     clock,
+    file,
     store,
     servers,
     calls,
@@ -276,7 +278,6 @@ function connect(server: Server, habits: Habits, calls: string[]): Platform {
       await new Promise<void>((go) => whenAborted(signal, go));
       server.disconnects++;
       calls.push(`disconnect ${server.name}`);
-      habits.inHand?.clear();
       if (habits.leaves === "never") await new Promise<void>(() => undefined);
     },
     async send(item) {

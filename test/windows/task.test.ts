@@ -3,7 +3,7 @@
 // not part of wine; its commands are tested as text beside their source.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { writeWhole } from "../../src/services/files.ts";
@@ -18,6 +18,7 @@ import {
   newHome,
   nodeFile,
   ownPath,
+  runGateway,
   start,
   stateOf,
   taskkill,
@@ -30,15 +31,20 @@ windows();
 /** A folder as users have them; all but the percent sign, in which wine's shell is not the one of Windows. */
 const name = "Bürgers (1) & häuslich!";
 
-/** Its files where an installation puts them, and what Task Scheduler would start. */
-async function runTask(t: TestContext, home: string): Promise<Started> {
+/** Puts the files of the task where an installation puts them; returns the task itself. */
+async function writeTask(home: string): Promise<string> {
   const user = { name: "somebody", uid: null, home: "C:\\users\\somebody" };
   const passOn = { MARK: "50% & more" };
   const place = { home: windowsPath(home), name: "everturn", node: nodeFile, main: mainFile, passOn, user };
   const files = windowsService(place).files(0);
   for (const file of files) await writeWhole({ ...file, path: ownPath(file.path) });
-  const [xml] = files;
-  const given = /<Arguments>(.*)<\/Arguments>/.exec(xml?.text ?? "")?.[1] ?? "";
+  return files[0]?.text ?? "";
+}
+
+/** What Task Scheduler would start. */
+async function runTask(t: TestContext, home: string): Promise<Started> {
+  const xml = await writeTask(home);
+  const given = /<Arguments>(.*)<\/Arguments>/.exec(xml)?.[1] ?? "";
   const words = given.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
   // As the scheduler does it: one program, and the rest of the line as it stands.
   const scheduler = `const { spawn } = require("node:child_process");
@@ -64,7 +70,7 @@ async function nextGateway(home: string, before: readonly number[]) {
   return { pid: state.pid, url: state.url ?? "", token };
 }
 
-test("the task starts the gateway again after a crash and after a restart, and leaves it down after a stop", async (t) => {
+test("S100 S101 the task starts the gateway again after a crash and after a restart, and leaves it down after a stop that forces nothing", async (t) => {
   const home = newHome(t, "", name);
   const task = await runTask(t, home);
   const first = await nextGateway(home, []);
@@ -83,11 +89,65 @@ test("the task starts the gateway again after a crash and after a restart, and l
   );
   assert.match(all[1]?.text ?? "", /Counted to 40\. I was interrupted 2 times/);
 
-  const stopped = await ended(everturn(t, home, ["gateway", "stop"]));
+  const stopped = await ended(everturn(t, home, ["gateway", "stop", "--json"]));
   assert.equal(stopped.code, 0, `${stopped.out}\n${stopped.err}`);
+  assert.equal(lastEvent(stopped.out)["forced"], false);
   assert.equal((await ended(task)).code, 0, "the task is over");
   const state = await stateOf(home);
   assert.deepEqual([state.gateway_state, state.desired_state], ["stopped", "stopped"]);
+});
+
+function lastEvent(out: string): Record<string, unknown> {
+  return JSON.parse(out.trim().split("\n").at(-1) ?? "") as Record<string, unknown>;
+}
+
+/** The processes of this system that run the gateway of a home. */
+function processesOf(home: string): readonly number[] {
+  const isIts = (pid: string): boolean => {
+    try {
+      const [words, env] = ["cmdline", "environ"].map((name) => readFileSync(`/proc/${pid}/${name}`, "utf8"));
+      return words?.includes("gateway\0run") === true && env?.includes(`EVERTURN_HOME=${windowsPath(home)}\0`) === true;
+    } catch (error) {
+      // It ended in between.
+      if (error instanceof Error) return false;
+      throw error;
+    }
+  };
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && isIts(name))
+    .map(Number);
+}
+
+test("S102 S109 a gateway of a task that hangs is killed by force after the whole patience, and its turn goes on", async (t) => {
+  const home = newHome(t);
+  await writeTask(home);
+  const first = await runGateway(t, home);
+  await client(first).send("c1", "m1", "count to 30 slowly");
+  await until(
+    () => client(first).get<{ running: readonly { steps: number }[] }>("/api/status"),
+    ({ running }) => (running[0]?.steps ?? 0) >= 2,
+    "the count is under way",
+  );
+  const hanging = processesOf(home);
+  assert.notDeepEqual(hanging, []);
+  for (const pid of hanging) process.kill(pid, "SIGSTOP");
+  const stopped = await ended(everturn(t, home, ["gateway", "stop", "--json"]));
+  assert.equal(stopped.code, 0, `${stopped.out}\n${stopped.err}`);
+  const { event, forced, waitedMs } = lastEvent(stopped.out);
+  assert.deepEqual([event, forced], ["stopped", true]);
+  assert.ok(Number(waitedMs) >= 30_000, `${String(waitedMs)} ms`);
+  await until(
+    () => processesOf(home),
+    (left) => left.length === 0,
+    "nothing of it is left",
+  );
+  const next = await runGateway(t, home);
+  const all = await until(
+    () => client(next).transcript("c1"),
+    (seen) => seen.length >= 2,
+    "the count is answered",
+  );
+  assert.match(all[1]?.text ?? "", /Counted to 30\. I was interrupted once/);
 });
 
 test("a wrong configuration ends the task as if all were well, and the reason stands beside the script", async (t) => {

@@ -82,6 +82,8 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
     },
   };
 
+  /** Aborted when the gateway stops listening; typing ends with it. */
+  let listening = new AbortController().signal;
   const can: Can = {
     keyedSend: true,
     ...previewsFor(settings.streaming, draftEveryMs),
@@ -96,6 +98,7 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
     parts,
     send: sender({ ...around, api, account }),
     listen(inlet, from, signal) {
+      listening = signal;
       const up = (): void => {
         inlet.up();
         if (isOffered) return;
@@ -109,7 +112,7 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
     ...(settings.streaming === false ? {} : { drafts }),
     typing(to) {
       api
-        .typing(channelOf(to), AbortSignal.timeout(courtesyMs))
+        .typing(channelOf(to), AbortSignal.any([listening, AbortSignal.timeout(courtesyMs)]))
         .catch((error: unknown) => world.log("debug", "discord shows no typing", { why: sentenceOf(error) }));
     },
     async ping(signal) {

@@ -38,6 +38,8 @@ const probeMs = 5_000;
 export function matrix(settings: MatrixSettings, around: Surroundings): Platform {
   const api = matrixApi(settings.homeserver, settings.token);
   const account = settings.user;
+  /** Aborted when the gateway stops listening; typing ends with it. */
+  let listening = new AbortController().signal;
   return {
     name: "matrix",
     account,
@@ -49,12 +51,15 @@ export function matrix(settings: MatrixSettings, around: Surroundings): Platform
       isFar: true,
     },
     parts: partsOf,
-    listen: (inlet, from, signal) => listen(api, settings, around, inlet, from, signal),
+    listen(inlet, from, signal) {
+      listening = signal;
+      return listen(api, settings, around, inlet, from, signal);
+    },
     send: (item, signal) => send(api, around, item, signal),
     draft: () => undefined,
     ...(settings.streaming === false ? {} : { drafts: draftsOf(api, around) }),
     typing(to) {
-      const limit = AbortSignal.timeout(typingMs);
+      const limit = AbortSignal.any([listening, AbortSignal.timeout(typingMs)]);
       void courtesy(around.world, "typing", api.typing(to.chat, settings.user, typingMs, limit));
     },
     async ping(signal) {

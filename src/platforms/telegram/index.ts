@@ -15,7 +15,7 @@ import {
   previewsFor,
 } from "../../ports/platform.ts";
 import { partsOf } from "./albums.ts";
-import { type Bot, type Settings, accountOf, openBot, theirs } from "./api.ts";
+import { type Bot, type Settings, type Signal, accountOf, openBot, theirs } from "./api.ts";
 import { faultOf } from "./faults.ts";
 import { withFiles } from "./files.ts";
 import { type Parcel, type Press, read, readParts } from "./inbound.ts";
@@ -48,15 +48,20 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
   const account = accountOf(settings.token);
   const out = outbound(bot, around.blobs, () => world.now());
   const hook = settings.webhook === undefined ? null : webhook(bot, world, { ...settings, webhook: settings.webhook });
-  /** Things that are nice to have done; when they fail, nobody waits for them. */
-  const quietly = (what: string, work: Promise<unknown>): void =>
-    void work.catch((error: unknown) => world.log("debug", `Telegram: ${what} failed`, { why: sentenceOf(error) }));
+  /** Aborted when the gateway stops listening; what is done beside the messages ends with it. */
+  let listening = new AbortController().signal;
+  /** Courtesies: a failure is logged and has no other effect. */
+  const quietly = (what: string, work: (signal: Signal) => Promise<unknown>): void =>
+    void work(theirs(listening)).catch((error: unknown) =>
+      world.log("debug", `Telegram: ${what} failed`, { why: sentenceOf(error) }),
+    );
 
   async function listen(inlet: Inlet, from: string | null, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
+    listening = signal;
     const me = await whoAmI(bot, signal);
     if (me === null) return;
-    quietly("registering commands", register(bot));
+    quietly("registering commands", (until) => register(bot, until));
     const take = (updates: readonly Update[], storing: Storing, until: AbortSignal): Promise<void> =>
       untilAborted(takeUpdates(me, inlet, updates, storing, until), until);
     if (hook !== null) return hook.listen(inlet, (updates) => take(updates, (put) => put(null), signal), signal);
@@ -73,7 +78,7 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     const [only] = updates;
     const found =
       updates.length === 1 && only !== undefined ? read(only, account, me) : readParts(partsOf(updates), account, me);
-    if (found?.type === "idle") quietly("answering a button", answerPress(bot, found.press, ""));
+    if (found?.type === "idle") quietly("answering a button", (until) => answerPress(bot, found.press, "", until));
     if (found?.type !== "parcel") return storing(async (cursor) => (cursor === null ? undefined : inlet.moved(cursor)));
     const { parcel } = found;
     // Whatever strangers send along is not for our disk.
@@ -85,9 +90,10 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
 
   /** After it is stored: what the person sees of it. */
   function thank({ message, press }: Parcel, receipt: Receipt): void {
-    if (press !== undefined) quietly("answering a button", showChoice(bot, press, receipt));
-    else if (settings.receipts && receipt === "accepted" && message.anchor !== undefined)
-      quietly("marking a message", mark(bot, message.from.chat, message.anchor));
+    if (press !== undefined) quietly("answering a button", (until) => showChoice(bot, press, receipt, until));
+    const { anchor, from } = message;
+    if (press === undefined && settings.receipts && receipt === "accepted" && anchor !== undefined)
+      quietly("marking a message", (until) => mark(bot, from.chat, anchor, until));
   }
 
   const platform: Platform = {
@@ -99,7 +105,7 @@ export function telegram(settings: Settings, around: Surroundings): Telegram {
     send: out.send,
     draft: () => undefined,
     ...(settings.streaming === false ? {} : { drafts: out.drafts }),
-    typing: (to, hints) => quietly("showing that we type", out.typing(to, hints)),
+    typing: (to, hints) => quietly("showing that we type", (until) => out.typing(to, hints, until)),
     ping: async (signal) => void (await whoAmI(bot, signal)),
     probe: (signal) => probe(bot, signal),
   };
@@ -127,36 +133,32 @@ async function whoAmI(bot: Bot, signal: AbortSignal): Promise<Me | null> {
   }
 }
 
-async function register(bot: Bot): Promise<void> {
+async function register(bot: Bot, signal: Signal): Promise<void> {
   const raw = await bot.raw();
-  await raw.setMyCommands({
-    commands: Object.entries(commands).map(([command, description]) => ({ command, description })),
-  });
+  const all = Object.entries(commands).map(([command, description]) => ({ command, description }));
+  await raw.setMyCommands({ commands: all }, signal);
 }
 
 /** Of what was pressed only the choice stays, so that nobody presses it again. */
-async function showChoice(bot: Bot, press: Press, receipt: Receipt): Promise<void> {
-  await answerPress(bot, press.id, receipt === "ignored" ? "This answer does not count." : "");
+async function showChoice(bot: Bot, press: Press, receipt: Receipt, signal: Signal): Promise<void> {
+  await answerPress(bot, press.id, receipt === "ignored" ? "This answer does not count." : "", signal);
   // Of one that came before it is not known whether it counted.
   if (receipt !== "accepted") return;
   const raw = await bot.raw();
   const rows = [[{ text: `✓ ${press.choice}`, callback_data: "-" }]];
-  await raw.editMessageReplyMarkup({
-    chat_id: press.chat,
-    message_id: press.message,
-    reply_markup: { inline_keyboard: rows },
-  });
+  const message = { chat_id: press.chat, message_id: press.message };
+  await raw.editMessageReplyMarkup({ ...message, reply_markup: { inline_keyboard: rows } }, signal);
 }
 
-async function answerPress(bot: Bot, id: string, text: string): Promise<void> {
+async function answerPress(bot: Bot, id: string, text: string, signal: Signal): Promise<void> {
   const raw = await bot.raw();
-  await raw.answerCallbackQuery({ callback_query_id: id, ...(text === "" ? {} : { text }) });
+  await raw.answerCallbackQuery({ callback_query_id: id, ...(text === "" ? {} : { text }) }, signal);
 }
 
-async function mark(bot: Bot, chat: string, message: string): Promise<void> {
+async function mark(bot: Bot, chat: string, message: string, signal: Signal): Promise<void> {
   const raw = await bot.raw();
   const reaction = [{ type: "emoji", emoji: takenMark } as const];
-  await raw.setMessageReaction({ chat_id: chat, message_id: Number(message), reaction });
+  await raw.setMessageReaction({ chat_id: chat, message_id: Number(message), reaction }, signal);
 }
 
 async function probe(bot: Bot, signal: AbortSignal): Promise<string> {

@@ -44,7 +44,7 @@ export function keyboardOf(question: Question | undefined): InlineKeyboardMarkup
 export interface Outbound {
   send(item: OutboxItem, signal: AbortSignal, confirm?: Confirm): Promise<SendResult>;
   readonly drafts: DraftMessages;
-  typing(to: Address, hints: Hints): Promise<void>;
+  typing(to: Address, hints: Hints, signal: Signal): Promise<void>;
 }
 
 /** What a call with words needs. */
@@ -238,11 +238,11 @@ export function outbound(bot: Bot, blobs: Blobs, now: () => number): Outbound {
     },
   };
 
-  async function typing(to: Address, hints: Hints): Promise<void> {
+  async function typing(to: Address, hints: Hints, signal: Signal): Promise<void> {
     const [place] = placesFor(to, hints, false);
     const thread = place?.message_thread_id === undefined ? {} : { message_thread_id: place.message_thread_id };
     const raw = await bot.raw();
-    await raw.sendChatAction({ chat_id: moved.get(to.chat) ?? to.chat, action: "typing", ...thread });
+    await raw.sendChatAction({ chat_id: moved.get(to.chat) ?? to.chat, action: "typing", ...thread }, signal);
   }
 
   return { send, drafts, typing };
