@@ -28,8 +28,12 @@ export type PeerHost = {
 
 export type PeerWorkspace = Pick<Workspace, "person" | "folder">;
 
-/** `workspace` is null for a program that serves everybody and sees none. */
-export type PeerUser = { readonly name: string; readonly workspace: PeerWorkspace | null };
+/** `workspace` is null for a program that serves everybody and sees none. `files` are visible beside those of its command. */
+export type PeerUser = {
+  readonly name: string;
+  readonly workspace: PeerWorkspace | null;
+  readonly files?: readonly string[];
+};
 
 export const ownerRequester: Requester = { party: "owner", person: ownerPerson };
 
@@ -79,7 +83,7 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
     cwd,
     grant,
     home: { folder: home },
-    programs,
+    programs: [...programs, ...(user.files ?? [])],
     env: { ...harmless(host.environment), ...env },
   });
   // What surrounds the sandbox starts where nothing inside can write.
@@ -131,6 +135,6 @@ async function folderAt(path: string): Promise<string> {
 }
 
 /** Scripts that a command names are visible; folders need a grant. */
-function isFile(word: string): boolean {
+export function isFile(word: string): boolean {
   return isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
 }

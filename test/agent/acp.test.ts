@@ -320,7 +320,7 @@ test("what is asked when the prompt is over has nobody to ask, and is told so", 
 test("an agent that cannot be used says why, and whether waiting helps", limit, async (t) => {
   for (const [flag, why, retry] of [
     ["exit", /exit code 2; its last words: no configuration found/, "later"],
-    ["auth", /wants you to log in/, "never"],
+    ["auth", /needs a login\. Set FAKE_API_KEY in agent\.acp\.env/, "never"],
     ["version", /speaks version 7/, "never"],
     ["garbage", /no messages/, "later"],
     ["hang-init", /did not answer to initialize in time/, "later"],

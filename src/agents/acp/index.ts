@@ -3,6 +3,7 @@
 // where it can load it, else from our record. Each person has a process of their own, with their own workspace.
 
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
+import type { Message } from "../../core/message.ts";
 import { type Requester, ownerPerson, requesterOf } from "../../core/requester.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import type { PeerWorkspace } from "../../peers/launch.ts";
@@ -29,6 +30,7 @@ import {
 } from "./told/record.ts";
 import { AcpTrouble } from "./trouble.ts";
 import { drafts } from "./shown.ts";
+import { type Meter, usageMeter } from "./usage.ts";
 import { type Work, startWork } from "./work.ts";
 
 export type { AcpOptions, AcpPace } from "./options.ts";
@@ -39,6 +41,7 @@ type Place = {
   /** Whose process it is. */
   readonly person: string;
   readonly session: string;
+  readonly meter: Meter;
   /** Until the first prompt: how it was come by. */
   entered: Entered;
   work: Work | null;
@@ -117,9 +120,8 @@ export function acp(options: AcpOptions): Agent {
     await found?.stopping;
     if (found !== undefined && found.link.over() === null) {
       if (!(await isTakenBack(found, job))) return keep(job, found);
-      const { link } = found;
       const { history } = await pastOf(job);
-      return keep(job, { ...found, ...nowhere, session: await link.newSession(), entered: { type: "new", history } });
+      return keep(job, await newPlace(found.link, person, history));
     }
     return keep(job, { ...(await enter(job, workspace)), spent: found?.spent ?? null });
   }
@@ -143,7 +145,7 @@ export function acp(options: AcpOptions): Agent {
   async function enter(job: AgentJob, workspace: PeerWorkspace): Promise<Place> {
     const { person } = workspace;
     const link = await linkFor(workspace);
-    const { session, history, missed } = await pastOf(job);
+    const { session, history, missed, cost } = await pastOf(job);
     if (session !== null && link.can.load && (dead.get(session) ?? 0) < loadsMax) {
       const told = replay();
       if (dead.size >= placesMax) dead.clear();
@@ -153,11 +155,12 @@ export function acp(options: AcpOptions): Agent {
         dead.delete(session);
         const lastUser = told.lastUser();
         if (stepsIn(job.journal) > 0 || !remembersMore(lastUser, history)) {
-          return { ...nowhere, link, person, session, entered: { type: "loaded", lastUser, missed } };
+          const meter = usageMeter(link.name, cost);
+          return { ...nowhere, link, person, session, meter, entered: { type: "loaded", lastUser, missed } };
         }
       }
     }
-    return { ...nowhere, link, person, session: await link.newSession(), entered: { type: "new", history } };
+    return newPlace(link, person, history);
   }
 
   async function begin(place: Place, job: AgentJob): Promise<Work> {
@@ -173,6 +176,7 @@ export function acp(options: AcpOptions): Agent {
     place.work = startWork({
       link: place.link,
       session: place.session,
+      meter: place.meter,
       turn,
       blocks,
       before: { tools: toolsIn(journal) },
@@ -253,6 +257,7 @@ export function acp(options: AcpOptions): Agent {
     const next = startWork({
       link: place.link,
       session: place.session,
+      meter: place.meter,
       turn: job.turn,
       blocks: await blocksOf(texts.join("\n\n"), [], { can: place.link.can }),
       before: { tools: toolsIn(job.journal), fresh, text: text.trim() === "" ? "" : `${text.trim()}\n\n` },
@@ -298,6 +303,12 @@ export function acp(options: AcpOptions): Agent {
 
 const nowhere = { work: null, stopping: null, delivered: null, last: null, spent: null, followUp: null };
 
+async function newPlace(link: Link, person: string, history: readonly Message[]): Promise<Place> {
+  const session = await link.newSession();
+  const meter = usageMeter(link.name, null);
+  return { ...nowhere, link, person, session, meter, entered: { type: "new", history } };
+}
+
 /** A new turn, and the one before it is not in the conversation any more: the agent must not remember it either. */
 async function isTakenBack({ last }: Place, job: AgentJob): Promise<boolean> {
   if (last === null || last === job.turn || stepsIn(job.journal) > 0) return false;
@@ -332,8 +343,19 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 function said(place: Place, text: string, tools: AcpData["acp"]["tools"], final: boolean): Step {
-  const data: AcpData = { acp: { session: place.session, tools } };
+  const { session, meter } = place;
+  const usage = meter.take();
+  const cost = meter.total();
+  const data: AcpData = { acp: { session, tools, ...(cost === null ? {} : { cost }) } };
   // Its tools are its own: what they read is not known, so it may be text from outside.
   const outside = tools.length > 0 ? { outside: true as const } : {};
-  return { type: "said", text: final ? text : text.trim(), calls: [], final, data, ...outside };
+  return {
+    type: "said",
+    text: final ? text : text.trim(),
+    calls: [],
+    final,
+    data,
+    ...(usage === null ? {} : { usage }),
+    ...outside,
+  };
 }

@@ -16,7 +16,9 @@ import { sentenceOf } from "../../core/fault.ts";
 import { openPeer } from "../../peers/child.ts";
 import { type Launch, type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
 import { programName } from "../../peers/program.ts";
+import { LoginNeeded, authenticator } from "./authenticate.ts";
 import { list, record, words } from "./choices.ts";
+import { chooseServers, resolveServers } from "./mcp.ts";
 import type { AcpOptions, AcpPace } from "./options.ts";
 import { AcpTrouble } from "./trouble.ts";
 
@@ -27,6 +29,8 @@ export type Listener = {
 };
 
 export interface Link {
+  /** As the agent calls itself, else the name of its program. */
+  readonly name: string;
   readonly can: {
     readonly load: boolean;
     readonly image: boolean;
@@ -42,8 +46,8 @@ export interface Link {
   loadSession(id: string, told: (update: unknown) => void): Promise<boolean>;
   /** The last one hears. Gives what ends it. */
   listen(session: string, listener: Listener): () => void;
-  /** Resolves with the reason why it stopped. */
-  prompt(session: string, blocks: ContentBlock[]): Promise<string>;
+  /** Resolves with the response, which has the reason why it stopped. */
+  prompt(session: string, blocks: ContentBlock[]): Promise<PromptResponse>;
   cancel(session: string): void;
   close(why: string): Promise<void>;
 }
@@ -58,8 +62,9 @@ export async function openLink(
   workspace: PeerWorkspace,
   closing: AbortSignal,
 ): Promise<Link> {
-  const name = programName(options.program.command);
-  const launch = await launched(options, workspace, name);
+  let name = programName(options.program.command);
+  const servers = await resolveServers(options, workspace);
+  const launch = await launched(options, workspace, name, servers.files);
   const listeners = new Map<string, Listener>();
   const replays = new Map<string, (update: unknown) => void>();
   const waiting = new Set<(why: AcpTrouble) => void>();
@@ -114,45 +119,44 @@ export async function openLink(
   }
 
   const { agent } = connection;
-  const place = { cwd: launch.workspace, mcpServers: [] };
   const close = async (why: string): Promise<void> => peer.end(why);
+  let greeted: InitializeResponse;
   let can: Link["can"];
   try {
-    const hello = {
-      protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-      clientInfo: { name: "everturn", version: options.version ?? "0" },
-    };
-    const greeted = await answered(
-      "initialize",
-      agent.request<InitializeResponse>(methods.agent.initialize, hello),
-      pace.connectMs,
-    );
+    const request = agent.request<InitializeResponse>(methods.agent.initialize, helloFrom(options));
+    greeted = await answered("initialize", request, pace.connectMs);
+    name = nameOf(greeted) || name;
     can = abilitiesOf(greeted, launch, name);
   } catch (error) {
     await close("it could not be used");
     throw error;
   }
+  const place = {
+    cwd: launch.workspace,
+    mcpServers: chooseServers(options, servers, greeted, { ...workspace, ...launch }),
+  };
+
+  const login = authenticator(options, name, greeted.authMethods, (methodId) =>
+    answered("authenticate", agent.request(methods.agent.authenticate, { methodId }), pace.connectMs),
+  );
 
   return {
+    name,
     can,
     over: () => over,
     async newSession() {
-      const made = await answered(
-        "session/new",
-        agent.request<NewSessionResponse>(methods.agent.session.new, place),
-        pace.connectMs,
-      );
+      const request = () => agent.request<NewSessionResponse>(methods.agent.session.new, place);
+      const made = await login.ask(() => answered("session/new", request(), pace.connectMs));
       return made.sessionId;
     },
     async loadSession(id, told) {
       replays.set(id, told);
       try {
-        const request = agent.request(methods.agent.session.load, { ...place, sessionId: id });
-        await answered("session/load", request, pace.connectMs);
+        const request = () => agent.request(methods.agent.session.load, { ...place, sessionId: id });
+        await login.ask(() => answered("session/load", request(), pace.connectMs));
         return true;
       } catch (error) {
-        if (over !== null) throw error;
+        if (over !== null || (error instanceof AcpTrouble && error.retry === "never")) throw error;
         options.log("info", "an ACP session could not be loaded and is made anew", { why: sentenceOf(error) });
         return false;
       } finally {
@@ -167,8 +171,16 @@ export async function openLink(
     },
     async prompt(session, prompt) {
       const request = agent.request<PromptResponse>(methods.agent.session.prompt, { sessionId: session, prompt });
-      const { stopReason } = await answered("session/prompt", request, null);
-      return stopReason;
+      try {
+        const response = await answered("session/prompt", request, null);
+        login.worked();
+        return response;
+      } catch (error) {
+        if (!(error instanceof LoginNeeded)) throw error;
+        // It may have worked before its login ended, so the message is not given to it a second time.
+        await login.logIn(error);
+        throw new AcpTrouble("later", `the agent ${name} had to log in again`);
+      }
     },
     cancel(session) {
       agent.notify(methods.agent.session.cancel, { sessionId: session }).catch((error: unknown) => {
@@ -176,6 +188,14 @@ export async function openLink(
       });
     },
     close,
+  };
+}
+
+function helloFrom({ version = "0" }: AcpOptions) {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientInfo: { name: "everturn", version },
   };
 }
 
@@ -198,23 +218,31 @@ function abilitiesOf(
   };
 }
 
-async function launched({ host, program }: AcpOptions, workspace: PeerWorkspace, name: string): Promise<Launch> {
+async function launched(
+  { host, program }: AcpOptions,
+  workspace: PeerWorkspace,
+  name: string,
+  files: readonly string[],
+): Promise<Launch> {
   try {
-    return await prepareLaunch(host, program, { name: "acp", workspace });
+    return await prepareLaunch(host, program, { name: "acp", workspace, files });
   } catch (error) {
     throw new AcpTrouble("later", `the agent ${name} cannot be started: ${sentenceOf(error)}`);
   }
+}
+
+/** The last part of a package's name. */
+function nameOf({ agentInfo }: InitializeResponse): string {
+  return words(agentInfo?.name).split("/").at(-1)?.slice(0, 60) ?? "";
 }
 
 function troubleOf(name: string, error: unknown): AcpTrouble {
   if (error instanceof AcpTrouble) return error;
   if (!(error instanceof RequestError))
     return new AcpTrouble("later", `the agent ${name} failed: ${sentenceOf(error)}`);
-  if (error.code === authRequired) {
-    return new AcpTrouble("never", `the agent ${name} wants you to log in: start it once by hand and do so`);
-  }
   const { details, message } = record(error.data);
   const more = words(details) || words(message) || (typeof error.data === "string" ? error.data : "");
+  if (error.code === authRequired) return new LoginNeeded(name, more || error.message);
   return new AcpTrouble("later", `the agent ${name} failed: ${error.message}${more === "" ? "" : `: ${more}`}`);
 }
 

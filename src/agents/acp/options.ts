@@ -4,10 +4,13 @@ import type { PeerHost } from "../../peers/launch.ts";
 import type { PeerProgram } from "../../peers/program.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Facts, LogLevel } from "../../ports/world.ts";
+import type { ConfiguredServer } from "./servers.ts";
 
 export type AcpOptions = {
   /** The agent's program, as `{ command: ["opencode", "acp"] }`, with its grant. */
   readonly program: PeerProgram;
+  /** MCP servers of the configuration, which the agent starts or calls itself. */
+  readonly servers?: Readonly<Record<string, ConfiguredServer>>;
   /** Where it is started. */
   readonly host: PeerHost;
   readonly log: (level: LogLevel, what: string, facts?: Facts) => void;

@@ -1,13 +1,14 @@
 // One prompt that the agent works on, across as many steps as it takes: what it has streamed, what it wants to be allowed,
 // and how it ended. It is memory only; whatever of it matters is in the journal by the next step.
 
-import type { ContentBlock } from "@agentclientprotocol/sdk";
+import type { ContentBlock, PromptResponse } from "@agentclientprotocol/sdk";
 import type { TurnId } from "../../core/ids.ts";
 import { type Permission, permissionOf } from "./choices.ts";
 import type { Link } from "./link.ts";
 import { type Before, type Progress, progress } from "./progress.ts";
 import type { Decision } from "./told/record.ts";
 import { AcpTrouble } from "./trouble.ts";
+import type { Meter } from "./usage.ts";
 
 export type Wanted = {
   readonly permission: Permission;
@@ -42,6 +43,8 @@ export interface Work {
 export type WorkOptions = {
   readonly link: Link;
   readonly session: string;
+  /** Of that session. */
+  readonly meter: Meter;
   readonly turn: TurnId;
   readonly blocks: ContentBlock[];
   /** What came before it in this turn. */
@@ -54,7 +57,7 @@ export type WorkOptions = {
 };
 
 export function startWork(options: WorkOptions): Work {
-  const { link, session } = options;
+  const { link, session, meter } = options;
   const seen = progress(options.before);
   const wanted: Wanted[] = [];
   let { decision } = options;
@@ -94,13 +97,17 @@ export function startWork(options: WorkOptions): Work {
   const unlisten = link.listen(session, {
     update(update) {
       if (isStopped || ended !== null) return;
+      meter.update(update);
       seen.take(update);
       poke();
     },
     permit,
   });
   const over = link.prompt(session, options.blocks).then(
-    (stop): End => ({ stop }),
+    (response: PromptResponse): End => {
+      if (!isStopped) meter.ended(response);
+      return { stop: response.stopReason };
+    },
     (error: unknown): End => ({
       trouble: error instanceof AcpTrouble ? error : new AcpTrouble("later", String(error)),
     }),

@@ -52,7 +52,8 @@ async function composeAcp(config: Config, host: PeerHost, given: AgentGiven): Pr
   const { acp } = await import("../../agents/acp/index.ts");
   const { blobs, version, world } = given;
   const log = world.log.bind(world);
-  return acp({ program: acpProgram(config.agent, userHome()), host, log, blobs, version });
+  const servers = mcpServers(config.agent, userHome());
+  return acp({ program: acpProgram(config.agent, userHome()), servers, host, log, blobs, version });
 }
 
 /** Where programs of others are started: MCP servers and ACP agents. */

@@ -1,6 +1,8 @@
 // An ACP agent of our own as a program, written against the protocol and not against its library. It does what the user's
 // message says, leaves a line in <folder>/effects for everything it does and in <folder>/prompts for everything it is
-// told, and keeps its sessions on disk. Usage: agent.ts <folder> [load] [hang-init | exit | auth | version | garbage]
+// told, and keeps its sessions on disk. Usage: agent.ts <folder> [load] [http] [usage]
+// [hang-init | exit | auth | version | garbage]; with `auth` the key in FAKE_API_KEY must be "right", "wrong" is refused at
+// once, and any other is refused by the first session.
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,6 +27,10 @@ const send = (message: object): boolean => process.stdout.write(`${JSON.stringif
 const waiting = new Map<number, (result: unknown) => void>();
 const cancelled = new Map<string, () => void>();
 let next = 1;
+/** What its sessions have cost, as real agents count it: from the start of the process. */
+let dollars = 0;
+/** The key that it has logged in with. */
+let login = "";
 
 const fileOf = (id: string): string => join(folder, `session-${id}.json`);
 const open = (id: string): Session => JSON.parse(readFileSync(fileOf(id), "utf8")) as Session;
@@ -169,6 +175,15 @@ const acts: readonly (readonly [RegExp, (turn: Turn, found: RegExpExecArray) => 
       await new Promise(() => undefined);
     },
   ],
+  // Its login ends while it works.
+  [
+    /^expire/,
+    async (turn) => {
+      if (turn.message === "expire once" && !once("expired")) return void say(turn.id, "I am logged in again.");
+      login = "";
+      return Promise.reject(new Error("expired"));
+    },
+  ],
   [/^fail/, async () => Promise.reject(new Error("the model has no credit"))],
   [/^refuse/, async () => "refusal"],
   [/^silent/, async () => undefined],
@@ -208,10 +223,24 @@ async function prompt(id: number | string | undefined, params: Params): Promise<
     const reason = await (message.startsWith("deaf") ? work : Promise.race([work, stop]));
     session.told.push({ role: "agent", text: "(what it said)" });
     keep(sessionId, session);
-    send({ id, result: { stopReason: stopped ? "cancelled" : (reason ?? "end_turn") } });
+    send({ id, result: { stopReason: stopped ? "cancelled" : (reason ?? "end_turn"), ...used(sessionId) } });
   } catch (error) {
+    if (isLocked()) return refuse(id, "Authentication required");
     send({ id, error: { code: -32_603, message: "Internal error", data: { details: String(error) } } });
   }
+}
+
+/** Each prompt costs the same: ten cents, 100 tokens in, 50 of them cached, and 10 out. */
+function used(sessionId: string): object {
+  if (!flags.includes("usage")) return {};
+  dollars += 0.1;
+  update(sessionId, {
+    sessionUpdate: "usage_update",
+    used: 110,
+    size: 1_000,
+    cost: { amount: dollars, currency: "USD" },
+  });
+  return { usage: { totalTokens: 110, inputTokens: 50, cachedReadTokens: 50, outputTokens: 10 } };
 }
 
 function initialize(id: number | string | undefined): void {
@@ -220,7 +249,9 @@ function initialize(id: number | string | undefined): void {
     id,
     result: {
       protocolVersion: flags.includes("version") ? 7 : 1,
+      ...(flags.includes("auth") ? { authMethods: [{ id: "fake-api-key", name: "A key of the fake" }] } : {}),
       agentCapabilities: {
+        ...(flags.includes("http") ? { mcpCapabilities: { http: true, sse: false } } : {}),
         loadSession: flags.includes("load"),
         promptCapabilities: { image: flags.includes("image") },
       },
@@ -237,18 +268,34 @@ function load(id: number | string | undefined, sessionId: string): void {
   send({ id, result: {} });
 }
 
+const isLocked = (): boolean => flags.includes("auth") && login !== "right";
+const refuse = (id: number | string | undefined, message: string): void =>
+  void send({ id, error: { code: -32_000, message } });
+
+/** As real agents do: the key is in the environment, and a wrong one is noticed at once or by the first session. */
+function authenticate(id: number | string | undefined, method: string): void {
+  note("logins", method);
+  login = process.env["FAKE_API_KEY"] ?? "";
+  if (login === "wrong") return refuse(id, "Incorrect API key");
+  send({ id, result: {} });
+}
+
 function hear({ id, method, params = {}, result }: Wire): void {
   switch (method) {
     case "initialize":
       return initialize(id);
+    case "authenticate":
+      return authenticate(id, String(params["methodId"]));
     case "session/new": {
-      if (flags.includes("auth"))
-        return void send({ id, error: { code: -32_000, message: "Authentication required" } });
+      if (isLocked()) return refuse(id, "Authentication required");
+      note("servers", JSON.stringify(params["mcpServers"]));
       const sessionId = `${process.pid}-${next++}`;
       keep(sessionId, { told: [], done: {} });
       return void send({ id, result: { sessionId } });
     }
     case "session/load":
+      if (isLocked()) return refuse(id, "Authentication required");
+      note("servers", JSON.stringify(params["mcpServers"]));
       return load(id, String(params["sessionId"]));
     case "session/prompt":
       return void prompt(id, params);

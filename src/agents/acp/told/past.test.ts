@@ -49,5 +49,17 @@ test("the session is the newest on record, and what it missed is what came after
     assert.equal(texts(past.missed), missed);
     assert.equal(texts(past.history), "abc", "neither this message nor what waits behind it");
   }
-  assert.deepEqual(await pastOf(job([], {}, [])), { session: null, history: [], missed: [] });
+  assert.deepEqual(await pastOf(job([], {}, [])), { session: null, cost: null, history: [], missed: [] });
+});
+
+test("the cost of the agent's session is that of its newest step", async () => {
+  const costing = (cost: number): Entry =>
+    ({ ...said("s"), data: { acp: { session: "s", tools: [], cost } } }) as Entry;
+  for (const [journal, journals, cost] of [
+    [[], {}, null],
+    [[said("s")], {}, null],
+    [[costing(5), costing(7)], { t1: [costing(3)] }, 7],
+    [[], { t1: [costing(3)], t2: [costing(4)] }, 4],
+  ] as const)
+    assert.equal((await pastOf(job(journal, journals, lines))).cost, cost);
 });

@@ -3,11 +3,13 @@
 
 import type { Message } from "../../../core/message.ts";
 import type { AgentJob } from "../../../ports/agent.ts";
-import { sessionIn } from "./record.ts";
+import { costOn, sessionIn } from "./record.ts";
 
 export type Past = {
   /** Null where none is on record. */
   readonly session: string | null;
+  /** What that session has cost so far; null where it is not on record. */
+  readonly cost: number | null;
   /** What was said before this turn, and the part of it that the agent's session cannot know of. */
   readonly history: readonly Message[];
   readonly missed: readonly Message[];
@@ -22,13 +24,14 @@ export async function pastOf(job: AgentJob): Promise<Past> {
   const own = all.findIndex((message) => message.turn === job.turn || message.key === job.input.key);
   const history = own === -1 ? all : all.slice(0, own);
   const here = sessionIn(job.journal);
-  if (here !== null) return { session: here, history, missed: [] };
+  if (here !== null) return { session: here, cost: costOn(job.journal), history, missed: [] };
   const turns = [...new Set(history.toReversed().flatMap(({ turn }) => turn ?? []))].slice(0, turnsMax);
   for (const turn of turns) {
-    const session = sessionIn(await job.journalOf(turn));
+    const journal = await job.journalOf(turn);
+    const session = sessionIn(journal);
     if (session === null) continue;
     const last = history.findLastIndex((message) => message.turn === turn);
-    return { session, history, missed: history.slice(last + 1) };
+    return { session, cost: costOn(journal), history, missed: history.slice(last + 1) };
   }
-  return { session: null, history, missed: history };
+  return { session: null, cost: null, history, missed: history };
 }

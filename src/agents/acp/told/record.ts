@@ -11,14 +11,34 @@ export type ToolNote = {
   readonly status: "begun" | "completed" | "failed";
 };
 
-/** `session` is the agent's own id of this conversation; `tools` are those with news since the step before. */
-export type AcpData = { readonly acp: { readonly session: string; readonly tools: readonly ToolNote[] } };
+/**
+ * `session` is the agent's own id of this conversation; `tools` are those with news since the step before; `cost` is what the
+ * session has cost so far as the agent counts it, in millionths of a dollar.
+ */
+export type AcpData = {
+  readonly acp: { readonly session: string; readonly tools: readonly ToolNote[]; readonly cost?: number };
+};
 
 export function dataOf(entry: Entry): AcpData["acp"] | null {
   if (entry.type !== "said" || typeof entry.data !== "object" || entry.data === null) return null;
-  const { acp } = entry.data as { readonly acp?: { readonly session?: unknown; readonly tools?: unknown } };
+  const { acp } = entry.data as {
+    readonly acp?: { readonly session?: unknown; readonly tools?: unknown; readonly cost?: unknown };
+  };
   if (typeof acp !== "object" || acp === null || typeof acp.session !== "string") return null;
-  return { session: acp.session, tools: Array.isArray(acp.tools) ? (acp.tools as ToolNote[]) : [] };
+  return {
+    session: acp.session,
+    tools: Array.isArray(acp.tools) ? (acp.tools as ToolNote[]) : [],
+    ...(typeof acp.cost === "number" ? { cost: acp.cost } : {}),
+  };
+}
+
+/** What the agent's session has cost, as it was said last; null where it never was. */
+export function costOn(journal: readonly Entry[]): number | null {
+  for (const entry of journal.toReversed()) {
+    const { cost } = dataOf(entry) ?? {};
+    if (cost !== undefined) return cost;
+  }
+  return null;
 }
 
 /** The agent's own id of the conversation, as it was said last. */
