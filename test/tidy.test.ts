@@ -76,7 +76,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
   [/^src\/agents\/[^/]+\//, { to: ["core", "ports", "own"], node: "all" }],
   [
     /^src\/tools\/mcp\//,
-    { to: ["core", "ports", "tools", "peers"], node: "all", packages: ["@modelcontextprotocol/sdk"] },
+    { to: ["core", "ports", "tools", "peers"], node: "all", packages: ["@modelcontextprotocol/client"] },
   ],
   [/^src\/sandbox\//, { to: ["core", "ports", "sandbox"], node: "all" }],
   [/^src\/peers\//, { to: ["core", "ports", "peers"], node: "all" }],

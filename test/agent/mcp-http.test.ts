@@ -19,7 +19,7 @@ test("calls go over HTTP with the headers that are set, and a key is never said"
 
   const wrong = stage(t, { servers: { net: { url, headers: { authorization: "Bearer another-key-5678" } } } });
   const result = JSON.stringify(await wrong.call("net__echo"));
-  assert.match(result, /failed.*cannot be reached.*hidden/);
+  assert.match(result, /failed.*requires a login \(HTTP 401\)/);
   const told = [result, JSON.stringify(wrong.mcp.status()), ...wrong.log, ...right.log].join("\n");
   assert.ok(!told.includes("another-key-5678") && !told.includes("planted-key-1234"), told);
 });

@@ -1,22 +1,16 @@
-// One connection to one server, from the first word to its end: its list of tools, kept up to date, and calls. This is
-// where the protocol's own library is loaded. An end of the connection is told once, with the reason.
+// One connection to one server, from the first message to its end: its list of tools, kept up to date, and calls. This is
+// where the protocol's library is loaded. The end of a connection is reported once, with the reason.
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import {
-  CallToolResultSchema,
-  ErrorCode,
-  type JSONRPCMessage,
-  ListToolsResultSchema,
-  McpError,
-  ToolListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
-import { sentenceOf } from "../../core/fault.ts";
+import { type Client, ProtocolError } from "@modelcontextprotocol/client";
 import { flood } from "../../peers/child.ts";
+import { type Line, dial, endOf, hasSession } from "./dial.ts";
+import type { EraMemory } from "./era.ts";
+import { type Failure, failureOf } from "./failures.ts";
+import { headerFault } from "./headers.ts";
 import type { McpOptions, McpPace, McpServer } from "./options.ts";
-import { type Pipe, type PipeOptions, pipe } from "./pipe.ts";
+import type { PipeOptions } from "./pipe.ts";
 import type { Answer } from "./results.ts";
-import { keyName, watchedFetch } from "./watched.ts";
+import { keyName } from "./watched.ts";
 
 export type Listed = {
   readonly name: string;
@@ -32,11 +26,11 @@ export type Listed = {
 
 export type Called =
   | { readonly type: "answered"; readonly answer: Answer }
-  /** The server will not do it. */
+  /** The server declined it. */
   | { readonly type: "refused"; readonly why: string }
-  /** It was gone before it could hear of the call. */
+  /** The server did not get the call. */
   | { readonly type: "unheard"; readonly why: string }
-  /** It heard the call, and nobody knows what became of it. */
+  /** The server may have run it. */
   | { readonly type: "lost"; readonly why: string };
 
 export type Ask = {
@@ -49,99 +43,224 @@ export type Ask = {
 };
 
 export interface Connection {
+  /** The revision of the protocol that both sides speak. */
+  readonly protocol: string;
   call(ask: Ask): Promise<Called>;
   close(): Promise<void>;
 }
 
+/** Why there is no connection. `login` and `refused` do not heal by themselves. */
+export type ConnectionEnd = { readonly type: "login" | "refused" | "lost"; readonly why: string };
+
+export class ConnectError extends Error {
+  readonly end: ConnectionEnd;
+  constructor(end: ConnectionEnd) {
+    super(end.why);
+    this.end = end;
+  }
+}
+
 export type Connecting = Pick<McpOptions, "version"> & {
   readonly server: McpServer;
+  readonly era: EraMemory;
   /** For a server that is a program: how it is started now. */
   readonly launch: () => Promise<PipeOptions>;
   readonly pace: McpPace;
   readonly signal: AbortSignal;
-  /** What is worth knowing when one looks closer. */
+  /** For the debug log. */
   readonly trouble: (what: string, error: unknown) => void;
   readonly listed: (tools: readonly Listed[]) => Promise<void>;
   /** Not called when the connecting itself fails. */
-  readonly closed: (why: string) => void;
+  readonly closed: (end: ConnectionEnd) => void;
 };
 
 /** Pages and tools beyond these are a flood. */
 const pagesMax = 100;
 const toolsMax = 2_000;
 const messagesPerSecond = 5_000;
-/** A result may still be on its way from the stream to whoever waits for it. */
+/** A result may still be on its way from the stream to the caller. */
 const arrivalMs = 500;
 
+type PendingCall = {
+  /** The last event that was read; a server that numbers its events may continue in another stream. */
+  lastEventId: string | null;
+  readonly breakOff: (why: string) => void;
+};
+
+type Link = {
+  readonly options: Connecting;
+  readonly pending: Map<string, PendingCall>;
+  readonly inputs: Map<string, unknown>;
+  line: Line | null;
+  over: ConnectionEnd | null;
+  isOpen: boolean;
+  checking: boolean;
+};
+
+/** Rejects with a `ConnectError`. */
 export async function openConnection(options: Connecting): Promise<Connection> {
   const { pace, signal } = options;
-  const client = new Client({ name: "everturn", version: options.version ?? "0" }, { capabilities: {} });
-  const pending = new Map<string, (why: string) => void>();
-  const transport = transportTo(options, (key) => {
-    setTimeout(() => pending.get(key)?.("its answer broke off"), arrivalMs).unref();
-  });
-  const link = { over: null as string | null, isOpen: false };
-  const letGo = async (why: string): Promise<void> => {
-    link.over ??= why;
-    await client.close();
+  const link: Link = {
+    options,
+    pending: new Map(),
+    inputs: new Map(),
+    line: null,
+    over: null,
+    isOpen: false,
+    checking: false,
+  };
+  const stop = (): void => void end(link, "the gateway stops");
+  const late = setTimeout(() => void end(link, `it did not answer within ${pace.connectMs / 1000} s`), pace.connectMs);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const line = await dial({
+      server: options.server,
+      version: options.version ?? "0",
+      launch: options.launch,
+      era: options.era,
+      probeMs: Math.min(pace.probeMs, pace.connectMs / 2),
+      timeoutMs: pace.connectMs,
+      signal,
+      streams: streamEvents(link),
+      attempted: (attempt) => attach(link, attempt),
+      toolsChanged: throttledList(link),
+    });
+    await options.listed(await list(link, line));
+    link.isOpen = true;
+    // It may have ended in this very moment, before its end was reported.
+    const early = endOf(line.transport);
+    if (link.over !== null || early !== null) throw new Error(early ?? "the connection is closed");
+    watchSubscription(link, line.client);
+    return {
+      protocol: line.client.getNegotiatedProtocolVersion() ?? "unknown",
+      call: (ask) => call(link, line, ask),
+      close: () => end(link, "we closed it"),
+    };
+  } catch (error) {
+    link.isOpen = false;
+    const why = link.over ?? endFor(link, error);
+    await end(link, why.why, why.type);
+    throw new ConnectError(why);
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function endFor({ line }: Link, error: unknown): ConnectionEnd {
+  const ended = line === null ? null : endOf(line.transport);
+  if (ended !== null) return { type: "lost", why: ended };
+  return endBy(failureOf(error, false));
+}
+
+function endBy({ type, why }: Failure): ConnectionEnd {
+  return { type: type === "login" || type === "refused" ? type : "lost", why };
+}
+
+function attach(link: Link, line: Line): void {
+  const { client, transport } = line;
+  link.line = line;
+  const tooMany = flood(messagesPerSecond);
+  transport.onmessage = () => {
+    if (link.over === null && tooMany()) void end(link, `it sent more than ${messagesPerSecond} messages in a second`);
   };
   client.onclose = () => {
-    if (!link.isOpen) return;
-    link.over ??= endOf(transport) ?? "the connection is closed";
-    options.closed(link.over);
+    if (!link.isOpen || link.line !== line) return;
+    link.isOpen = false;
+    link.over ??= { type: "lost", why: endOf(transport) ?? "the connection is closed" };
+    link.options.closed(link.over);
   };
-  client.onerror = (error) => options.trouble("an MCP server is at odds with us", error);
+  client.onerror = (error) => link.options.trouble("an MCP server reports an error", error);
+}
 
-  const tooMany = flood(messagesPerSecond);
-  const limit = { timeout: pace.connectMs, maxTotalTimeout: pace.connectMs, signal };
+async function end(link: Link, why: string, type: ConnectionEnd["type"] = "lost"): Promise<void> {
+  link.over ??= { type, why };
+  // Before the first message the client does not have the transport yet.
+  await link.line?.client.close();
+  await link.line?.transport.close();
+}
+
+/** The server died, or forgot us, or only closed a stream: a cheap request tells. */
+async function check(link: Link): Promise<void> {
+  const { line } = link;
+  if (line === null || !link.isOpen || link.over !== null || link.checking) return;
+  link.checking = true;
+  const limit = { timeout: link.options.pace.aliveMs };
   try {
-    const connecting = client.connect(transport, limit);
-    const heard = transport.onmessage;
-    transport.onmessage = (message: JSONRPCMessage) => {
-      if (link.over !== null) return;
-      if (tooMany()) return void letGo(`it sent more than ${messagesPerSecond} messages in a second`);
-      heard?.(message);
-    };
-    await connecting;
-    await options.listed(await list(client, limit));
+    await (line.client.getProtocolEra() === "modern" ? line.client.discover(limit) : line.client.ping(limit));
   } catch (error) {
-    const late = isTimeout(error) ? `it did not answer within ${pace.connectMs / 1000} s` : null;
-    const why = link.over ?? late ?? endOf(transport) ?? troubleOf(error);
-    await letGo(why);
-    throw new Error(why);
+    if (error instanceof ProtocolError) return;
+    const failure = failureOf(error, hasSession(line.transport));
+    const isDead = failure.type !== "refused";
+    if (isDead) await end(link, failure.why, failure.type === "login" ? "login" : "lost");
+  } finally {
+    link.checking = false;
   }
-  link.isOpen = true;
-  // It may have ended in this very moment, and nobody would have heard of it.
-  const early = link.over ?? endOf(transport);
-  if (early !== null) throw new Error(early);
-  watchList(client, options, limit.timeout);
+}
+
+function streamEvents(link: Link) {
+  const later = (work: () => void): void => void setTimeout(work, arrivalMs).unref();
   return {
-    call: (ask) => call({ client, pending, link, pace, letGo }, ask),
-    close: () => letGo("we closed it"),
+    answerEnded: (key: string) =>
+      later(() => {
+        const call = link.pending.get(key);
+        if (call?.lastEventId === null) call.breakOff("its answer broke off");
+        else if (call !== undefined) void check(link);
+      }),
+    streamEnded: () => later(() => void check(link)),
+    notResumed: (lastEventId: string) =>
+      later(() => {
+        const calls = [...link.pending.values()].filter((one) => one.lastEventId === lastEventId);
+        for (const call of calls) call.breakOff("its answer broke off and was not continued");
+      }),
   };
 }
 
-function transportTo(options: Connecting, brokenOff: (key: string) => void): Pipe | StreamableHTTPClientTransport {
-  const { server } = options;
-  if ("url" in server) {
-    // Redirects are followed within the origin alone: the headers are for the configured server.
-    return new StreamableHTTPClientTransport(new URL(server.url), {
-      requestInit: { headers: { ...server.headers } },
-      fetch: watchedFetch(brokenOff),
+/** A stream of notifications that only ended is opened again; with the pause, one that always ends costs little. */
+function watchSubscription(link: Link, client: Client): void {
+  let pauseMs = link.options.pace.relistMs;
+  const follow = (subscription: Client["autoOpenedSubscription"]): void => {
+    void subscription?.closed.then(async (cause) => {
+      if (cause === "local") return;
+      await check(link);
+      if (link.over !== null) return;
+      pauseMs = Math.min(pauseMs * 2, 60_000);
+      setTimeout(() => void again(), pauseMs).unref();
     });
-  }
-  return pipe(options.launch);
+  };
+  const again = async (): Promise<void> => {
+    if (link.over !== null) return;
+    try {
+      follow(await client.listen({ toolsListChanged: true }, { timeout: link.options.pace.connectMs }));
+      link.options.listed(await list(link, { client })).catch((error: unknown) => listTrouble(link, error));
+    } catch (error) {
+      link.options.trouble("changes of an MCP server cannot be followed", error);
+    }
+  };
+  follow(client.autoOpenedSubscription);
 }
 
-async function list(client: Client, limit: { readonly timeout: number }): Promise<readonly Listed[]> {
+function listTrouble(link: Link, error: unknown): void {
+  link.options.trouble("the changed tools of an MCP server could not be listed", error);
+}
+
+async function list(link: Link, { client }: Pick<Line, "client">): Promise<readonly Listed[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
+  const { connectMs } = link.options.pace;
+  const { signal } = link.options;
   const found: Listed[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax && found.length < toolsMax; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    const { tools, nextCursor } = await client.request({ method: "tools/list", params }, ListToolsResultSchema, limit);
+    const limit = { timeout: connectMs, maxTotalTimeout: connectMs, signal };
+    const { tools, nextCursor } = await client.request({ method: "tools/list", params }, limit);
     for (const { name, description, title, inputSchema, annotations } of tools) {
+      const fault = client.getProtocolEra() === "modern" ? headerFault(inputSchema) : null;
+      if (fault !== null) {
+        link.options.trouble(`the tool ${name} of an MCP server is left out`, new Error(fault));
+        continue;
+      }
       found.push({
         name,
         title: title ?? "",
@@ -158,90 +277,88 @@ async function list(client: Client, limit: { readonly timeout: number }): Promis
     seen.add(nextCursor);
     cursor = nextCursor;
   }
-  return found.slice(0, toolsMax);
+  const kept = found.slice(0, toolsMax);
+  link.inputs.clear();
+  for (const { name, input } of kept) link.inputs.set(name, input);
+  return kept;
 }
 
 /** A server that says so every millisecond is asked once per pause. */
-function watchList(client: Client, options: Connecting, timeout: number): void {
+function throttledList(link: Link): () => void {
   let waits = false;
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+  return () => {
     if (waits) return;
     waits = true;
     setTimeout(() => {
       waits = false;
-      list(client, { timeout }).then(options.listed, (error: unknown) =>
-        options.trouble("the changed tools of an MCP server could not be listed", error),
-      );
-    }, options.pace.relistMs).unref();
-  });
+      const { line } = link;
+      if (line === null || !link.isOpen) return;
+      list(link, line).then(link.options.listed, (error: unknown) => listTrouble(link, error));
+    }, link.options.pace.relistMs).unref();
+  };
 }
 
-type Line = {
-  readonly client: Client;
-  readonly pending: Map<string, (why: string) => void>;
-  readonly link: { readonly over: string | null };
-  readonly pace: McpPace;
-  readonly letGo: (why: string) => Promise<void>;
-};
-
-async function call({ client, pending, link, pace, letGo }: Line, ask: Ask): Promise<Called> {
-  if (link.over !== null) return { type: "unheard", why: link.over };
+async function call(link: Link, { client, transport }: Line, ask: Ask): Promise<Called> {
+  if (link.over !== null) return { type: "unheard", why: link.over.why };
   const broken = new AbortController();
   let whyBroken: string | null = null;
-  pending.set(ask.key, (why) => {
-    whyBroken = why;
-    broken.abort(new Error(why));
-  });
+  const pending: PendingCall = {
+    lastEventId: null,
+    breakOff(why) {
+      whyBroken = why;
+      broken.abort(new Error(why));
+    },
+  };
+  link.pending.set(ask.key, pending);
+  const { pace } = link.options;
   const params = { name: ask.tool, arguments: argumentsOf(ask.input), _meta: { [keyName]: ask.key } };
   try {
-    const answer = await client.request({ method: "tools/call", params }, CallToolResultSchema, {
+    const answer = await client.callTool(params, {
+      // Its schema says which arguments are headers. Without an output schema nothing is judged after the tool ran.
+      toolDefinition: { name: ask.tool, inputSchema: schemaOf(link.inputs.get(ask.tool)) },
       signal: AbortSignal.any([ask.signal, broken.signal]),
       timeout: ask.patienceMs,
       maxTotalTimeout: Math.max(pace.callMaxMs, ask.patienceMs),
       resetTimeoutOnProgress: true,
+      onresumptiontoken: (token) => (pending.lastEventId = token),
       onprogress: ({ message, progress, total }) =>
         ask.progress(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`)),
     });
     return { type: "answered", answer };
   } catch (error) {
     ask.signal.throwIfAborted();
-    if (link.over !== null || whyBroken !== null) return { type: "lost", why: link.over ?? whyBroken ?? "" };
-    if (isUnheard(error)) {
-      // The server forgot us, or is not there: the next connection begins anew.
-      await letGo(troubleOf(error));
-      return { type: "unheard", why: troubleOf(error) };
-    }
-    if (isTimeout(error)) return { type: "lost", why: `it did not answer within ${ask.patienceMs / 1000} s` };
-    if (error instanceof McpError) return { type: "refused", why: error.message };
-    if (error instanceof TypeError) return { type: "lost", why: troubleOf(error) };
-    return { type: "lost", why: `its answer cannot be read: ${sentenceOf(error).slice(0, 300)}` };
+    if (whyBroken !== null) return { type: "lost", why: whyBroken };
+    if (link.over !== null) return { type: "lost", why: (link.over as ConnectionEnd).why };
+    return await calledBy(link, failureOf(error, hasSession(transport)), ask);
   } finally {
-    pending.delete(ask.key);
+    link.pending.delete(ask.key);
   }
 }
 
-function endOf(transport: Pipe | StreamableHTTPClientTransport): string | null {
-  return "over" in transport ? transport.over() : null;
-}
-
-/** A failed request hides what happened in its cause. */
-function troubleOf(error: unknown): string {
-  const cause: unknown = error instanceof TypeError ? error.cause : undefined;
-  return cause === undefined ? sentenceOf(error) : `${sentenceOf(error)}: ${sentenceOf(cause)}`;
+async function calledBy(link: Link, failure: Failure, ask: Ask): Promise<Called> {
+  const { why } = failure;
+  switch (failure.type) {
+    case "session":
+    case "unreached":
+      // The next connection begins anew.
+      await end(link, why);
+      return { type: "unheard", why };
+    case "login":
+      await end(link, why, "login");
+      return { type: "refused", why };
+    case "refused":
+      return { type: "refused", why };
+    case "timeout":
+      return { type: "lost", why: `it did not answer within ${ask.patienceMs / 1000} s` };
+    case "uncertain":
+      return { type: "lost", why };
+  }
 }
 
 function argumentsOf(input: unknown): Record<string, unknown> {
   return typeof input === "object" && input !== null && !Array.isArray(input) ? { ...input } : {};
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof McpError && error.code === (ErrorCode.RequestTimeout as number);
-}
-
-/** Nothing reached it, or it says that it does not know our session: what we asked for has not happened. */
-function isUnheard(error: unknown): boolean {
-  if (error instanceof StreamableHTTPError) return error.code === 404 || error.code === 401;
-  const cause: unknown = error instanceof TypeError ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
+function schemaOf(input: unknown): { type: "object" } {
+  return { type: "object", ...argumentsOf(input) };
 }

@@ -47,6 +47,10 @@ export type McpOptions = {
 export type McpPace = {
   /** From the start of a server to its list of tools; some are fetched from the network first. */
   readonly connectMs: number;
+  /** How long a server may take to say that it speaks the newer protocol, before the older one is tried. */
+  readonly probeMs: number;
+  /** How long a server whose stream ended may take to show that it lives. */
+  readonly aliveMs: number;
   /** How long `ready` waits for each, once: tools of a server that comes later are there for the next step. */
   readonly readyMs: number;
   /** How long a call may be silent where the server's settings do not say. */
@@ -61,6 +65,8 @@ export type McpPace = {
 
 export const mcpPace: McpPace = {
   connectMs: 60_000,
+  probeMs: 3_000,
+  aliveMs: 4_000,
   readyMs: 2_000,
   callMs: 60_000,
   callMaxMs: 600_000,

@@ -1,16 +1,22 @@
 // The transport to a server that is a program of ours to start: JSON-RPC in lines over its input and output. A few lines
 // that are none, such as a greeting, are passed over; a server that sends nothing else is let go.
 
-import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type JSONRPCMessage,
+  type Transport,
+  deserializeMessage,
+  serializeMessage,
+} from "@modelcontextprotocol/client";
 import { type Peer, type PeerOptions, openPeer } from "../../peers/child.ts";
 
 /** Lines in a row that cannot be read. */
 const garbageMax = 100;
 
 export type Pipe = Transport & {
-  /** Why it is over; null while it is not. */
+  /** The library recognizes a program by these two: silence then means an older server and not an outage. */
+  readonly pid: number | null;
+  readonly stderr: null;
+  /** Why the program ended by itself; null while it runs, and when we closed it. */
   readonly over: () => string | null;
 };
 
@@ -37,6 +43,10 @@ export function pipe(launch: () => Promise<PipeOptions>): Pipe {
   }
 
   const transport: Pipe = {
+    get pid() {
+      return peer?.pid ?? null;
+    },
+    stderr: null,
     over: () => over,
     async start() {
       const options = await launch();
@@ -45,10 +55,11 @@ export function pipe(launch: () => Promise<PipeOptions>): Pipe {
         ...options,
         line: read,
         ended(why) {
+          const isOwn = isClosed;
           // What it said last may still be on its way when its end is known.
           setImmediate(() => {
             const said = peer?.lastWords() ?? "";
-            over = said === "" ? why : `${why}; its last words: ${said.slice(-300)}`;
+            if (!isOwn) over = said === "" ? why : `${why}; its last words: ${said.slice(-300)}`;
             transport.onclose?.();
           });
         },

@@ -8,6 +8,7 @@ import { type PeerWorkspace, ownerRequester } from "../../peers/launch.ts";
 import { peopleMax, personPool } from "../../peers/pool.ts";
 import type { PeerStatus } from "../../ports/peers.ts";
 import { changeText } from "./definitions.ts";
+import { eraMemory } from "./era.ts";
 import { type ServerLife, serverLife } from "./server.ts";
 
 export interface ServerProcesses {
@@ -30,10 +31,11 @@ export function serverProcesses(
   pace: McpPace,
 ): ServerProcesses {
   const catalog = toolCatalog(name, settings, options);
+  const era = eraMemory(name, settings, options);
   const isSingle = "url" in settings || settings.shared === true;
   const { host } = options;
   const open = (workspace: () => Promise<PeerWorkspace | null>, isMain: boolean): ServerLife =>
-    serverLife({ name, settings, options, pace, catalog, workspace, isMain });
+    serverLife({ name, settings, options, pace, catalog, era, workspace, isMain });
   const main = open(async () => (isSingle ? null : host.workspaceFor(ownerRequester)), true);
   const ending = new Set<Promise<void>>();
   const others = personPool<ServerLife>({

@@ -8,6 +8,7 @@ import { type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
 import type { PeerStatus } from "../../ports/peers.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import type { Connection, Listed } from "./connection.ts";
+import type { EraMemory } from "./era.ts";
 import type { McpOptions, McpPace, McpServer } from "./options.ts";
 import type { PipeOptions } from "./pipe.ts";
 
@@ -29,6 +30,7 @@ export type LifeOptions = {
   readonly options: McpOptions;
   readonly pace: McpPace;
   readonly catalog: ToolCatalog;
+  readonly era: EraMemory;
   /** Of the person whom it serves; null where it serves everybody. */
   readonly workspace: () => Promise<PeerWorkspace | null>;
   readonly isMain: boolean;
@@ -37,7 +39,16 @@ export type LifeOptions = {
 /** A server that was up for this long has not failed by starting. */
 const steadyMs = 60_000;
 
-export function serverLife({ name, settings, options, pace, catalog, workspace, isMain }: LifeOptions): ServerLife {
+export function serverLife({
+  name,
+  settings,
+  options,
+  pace,
+  catalog,
+  era,
+  workspace,
+  isMain,
+}: LifeOptions): ServerLife {
   const { log, host } = options;
   const closing = new AbortController();
   let state: PeerStatus["state"] = "waiting";
@@ -71,12 +82,13 @@ export function serverLife({ name, settings, options, pace, catalog, workspace, 
       const made = await openConnection({
         ...(options.version === undefined ? {} : { version: options.version }),
         server: settings,
+        era,
         launch,
         pace,
         signal: closing.signal,
         trouble: (what, error) => log("debug", what, { server: name, why: hideSecrets(settings, sentenceOf(error)) }),
         listed: saw,
-        closed: rest,
+        closed: (end) => rest(end.why),
       });
       connection = made;
       state = "ready";

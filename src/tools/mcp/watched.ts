@@ -1,21 +1,40 @@
-// Requests to a server in the network, watched: an answer larger than it may be is broken off, and an answer that breaks
-// off by itself is told at once instead of being waited for until patience ends.
+// Requests to a server in the network, watched: an answer that is too large is cut off, and the end of a stream is
+// reported at once, because the protocol's library waits for the time limit of the call instead.
 
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { contentOf } from "../../ports/content.ts";
 
 const answerBytes = 16e6;
 
-/** `brokenOff` gets the key of a call whose answer ended; a caller that has the result by then ignores it. */
-export function watchedFetch(brokenOff: (key: string) => void): FetchLike {
+export type StreamEvents = {
+  /** The answer to a call ended; the result may have been in it. */
+  readonly answerEnded: (key: string) => void;
+  /** A stream that the server sends messages on ended, or could not be opened. */
+  readonly streamEnded: () => void;
+  /** The server does not continue the stream after this event. */
+  readonly notResumed: (lastEventId: string) => void;
+};
+
+export function watchedFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
-    const response = await fetch(url, init);
-    if (response.body === null) return response;
-    const key = typeof init?.body === "string" ? keyIn(init.body) : null;
+    const isGet = init?.method === undefined || init.method === "GET";
+    const lastEventId = isGet ? new Headers(init?.headers).get("last-event-id") : null;
+    let response: Response;
+    try {
+      response = await fetch(url, init);
+    } catch (error) {
+      if (isGet && init?.signal?.aborted !== true) events.streamEnded();
+      throw error;
+    }
+    if (lastEventId !== null && !response.ok) events.notResumed(lastEventId);
     const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+    const key = typeof init?.body === "string" ? keyIn(init.body) : null;
+    if (isGet && !response.ok && response.status !== 405) events.streamEnded();
+    if (response.body === null) return response;
     const body = ReadableStream.from(
-      bounded(contentOf(response), isStream, (isResumable) => {
-        if (key !== null && response.ok && !isResumable) brokenOff(key);
+      bounded(contentOf(response), isStream, () => {
+        if (key !== null && response.ok) events.answerEnded(key);
+        if (isGet && isStream && response.ok) events.streamEnded();
       }),
     );
     return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
@@ -26,21 +45,18 @@ export function watchedFetch(brokenOff: (key: string) => void): FetchLike {
 async function* bounded(
   body: AsyncIterable<Uint8Array>,
   isStream: boolean,
-  ended: (isResumable: boolean) => void,
+  ended: () => void,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;
-  // A server that numbers its events may close the stream and go on in another.
-  let isResumable = false;
   try {
     for await (const chunk of body) {
       const at = isStream ? chunk.lastIndexOf(10) : -1;
       size = at === -1 ? size + chunk.length : chunk.length - at - 1;
       if (size > answerBytes) throw new Error(`it answered with more than ${answerBytes / 1e6} MB`);
-      isResumable ||= isStream && /^id:/m.test(Buffer.from(chunk).toString("latin1"));
       yield chunk;
     }
   } finally {
-    ended(isResumable);
+    ended();
   }
 }
 

@@ -4,7 +4,7 @@
 import { createInterface } from "node:readline";
 
 type Request = {
-  readonly id?: number;
+  readonly id?: number | string;
   readonly method?: string;
   readonly params?: { readonly name?: string; readonly arguments?: Readonly<Record<string, unknown>> };
 };
@@ -44,7 +44,7 @@ async function answer({ id, method, params }: Request): Promise<void> {
     }
     const text = typeof js === "string" ? await attack(js) : "changed";
     send({ id, result: { content: [{ type: "text", text }] } });
-  }
+  } else if (id !== undefined) send({ id, error: { code: -32601, message: "Method not found" } });
 }
 
 createInterface({ input: process.stdin }).on("line", (line) => void answer(JSON.parse(line) as Request));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 type Request = {
-  readonly id?: number;
+  readonly id?: number | string;
   readonly method?: string;
   readonly params?: {
     readonly name?: string;
@@ -21,7 +21,9 @@ const [mode = "plain", folder = "."] = process.argv.slice(2);
 const note = (line: string): void => appendFileSync(join(folder, "calls"), `${line}\n`);
 const write = (text: string): boolean => process.stdout.write(text);
 const send = (message: object): boolean => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-const answer = (id: number | undefined, result: unknown): boolean => send({ id, result });
+/** The protocol of 2026-07-28 marks every result, and says how long a list holds. */
+const mark = mode === "modern" ? { resultType: "complete", ttlMs: 0, cacheScope: "private" } : {};
+const answer = (id: Request["id"], result: object): boolean => send({ id, result: { ...result, ...mark } });
 const text = (words: string, more: object = {}) => ({ content: [{ type: "text", text: words }], ...more });
 
 const input = { type: "object", properties: { text: { type: "string", description: "x".repeat(1_000) } } };
@@ -41,14 +43,14 @@ const tools: object[] = [
 ];
 
 /** Dies at the first call and answers the second, which is another life. */
-function dieOnce(id: number | undefined): void {
+function dieOnce(id: Request["id"]): void {
   const mark = join(folder, "died");
   if (existsSync(mark)) return void answer(id, text("alive again"));
   writeFileSync(mark, "");
   process.exit(7);
 }
 
-const calls: Readonly<Record<string, (id: number | undefined, args: Readonly<Record<string, unknown>>) => void>> = {
+const calls: Readonly<Record<string, (id: Request["id"], args: Readonly<Record<string, unknown>>) => void>> = {
   echo: (id, args) => void answer(id, text(`you said ${String(args["text"])}`)),
   stamp: (id) => void answer(id, text("stamped")),
   drop: (id) => void answer(id, text("dropped")),
@@ -113,8 +115,24 @@ function flood(): void {
 
 function hear({ id, method, params }: Request): void {
   switch (method) {
+    case "server/discover":
+      note("discover");
+      if (mode === "hang" || mode === "silent") return;
+      // Some older servers end on any request before `initialize`.
+      if (mode === "touchy") process.exit(4);
+      if (mode !== "modern") return noMethod(id, method);
+      answer(id, { supportedVersions: ["2026-07-28"], capabilities: { tools: { listChanged: true } } });
+      return;
+    case "subscriptions/listen":
+      send({
+        method: "notifications/subscriptions/acknowledged",
+        params: { _meta: { "io.modelcontextprotocol/subscriptionId": id }, notifications: { toolsListChanged: true } },
+      });
+      return;
     case "initialize":
+      note("initialize");
       if (mode === "hang") return;
+      if (mode === "modern") return noMethod(id, method);
       answer(id, {
         protocolVersion: "2025-06-18",
         capabilities: mode === "toolless" ? {} : { tools: { listChanged: true } },
@@ -135,8 +153,12 @@ function hear({ id, method, params }: Request): void {
       return calls[name]?.(id, params?.arguments ?? {});
     }
     default:
-      if (id !== undefined) send({ id, error: { code: -32601, message: `no method ${method}` } });
+      if (id !== undefined) noMethod(id, method ?? "");
   }
+}
+
+function noMethod(id: Request["id"], method: string): void {
+  send({ id, error: { code: -32601, message: `no method ${method}` } });
 }
 
 note("started");
