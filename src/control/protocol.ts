@@ -3,6 +3,7 @@
 
 import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Fate } from "../core/asked/late.ts";
+import type { HeldAnswers } from "../core/held.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
 import type { PeerStatus } from "../ports/peers.ts";
@@ -30,6 +31,8 @@ export type StatusReply = GatewayStatus & {
   /** How long a stop lets running turns go on, as this gateway was configured when it started. */
   readonly drainSeconds: number;
   readonly counts: Counts;
+  /** Answers that may or may not have arrived and wait to be asked for again, by conversation. */
+  readonly held: readonly HeldAnswers[];
   /** How the stop goes that is under way: what still runs is interrupted at `until`, all is over at `deadline`. */
   readonly draining: Draining | null;
   /** MCP servers; those that wait for their owner say why. */

@@ -8,6 +8,7 @@ import { dayOf } from "../core/usage.ts";
 import { type BodyLimit, BodyTooLarge, type HttpRefusal, type Routes } from "../ports/http.ts";
 import { apiRoutes, runRoute } from "./api/index.ts";
 import { metricsText } from "./api/metrics.ts";
+import { heldIn } from "./api/reads.ts";
 import type { ApiParts } from "./api/route.ts";
 import { type Guard, type OwnerCall, authenticate, clearedCookie, unknownCredential } from "./auth.ts";
 import { bodyReader, isRefusal } from "./body.ts";
@@ -215,13 +216,14 @@ function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
 
 async function metricsOf({ gateway, archive, world, counters }: RouterParts): Promise<string> {
   const now = world.now();
-  const [counts, asked, today] = await Promise.all([
+  const [counts, held, asked, today] = await Promise.all([
     archive.counts(),
+    heldIn(archive),
     archive.asked(askedMax),
     archive.usage({ since: dayOf(now) }),
   ]);
   const memory = process.memoryUsage();
-  return metricsText(counters.counters, { status: gateway.status(), counts, asked, today, memory, now });
+  return metricsText(counters.counters, { status: gateway.status(), counts, held, asked, today, memory, now });
 }
 
 function wrongMethod(takes: readonly string[]): Refusal {

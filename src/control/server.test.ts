@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { Fault } from "../core/fault.ts";
 import type { Instant } from "../core/ids.ts";
 import { toEvents } from "./client.ts";
-import { bearer, folder, item, session, started, token, turn } from "./samples.ts";
+import { archive, bearer, folder, item, session, started, token, turn } from "./samples.ts";
 
 /** A request with headers that fetch would not send. */
 function raw(url: string, headers: Record<string, string>, method = "GET"): Promise<{ status: number; text: string }> {
@@ -235,6 +235,22 @@ test("metrics tell what waits and what was used today", async (t) => {
   assert.match(text, /^everturn_model_tokens_today\{model="a\/x",kind="cached"\} 40$/m);
   assert.match(text, /^everturn_model_cost_dollars_today\{model="a\/x"\} 1\.5$/m);
   assert.doesNotMatch(text, /b\/y/, "yesterday is over");
+});
+
+test("held answers are in the status and in the metrics, with where and since when", async (t) => {
+  const held = { ...item, now: { state: "in-doubt", since: 31_000 as Instant, attempts: 3, why: "reset" } } as const;
+  const { control } = await started(t, { archive: { ...archive, items: async () => [held] } });
+  const status = await jsonOf(await fetch(`${control.url}/api/status`, bearer()));
+  assert.deepEqual(status["held"], [
+    { address: "web/local/c1", platform: "web", account: "local", answers: 1, since: 31_000 },
+  ]);
+  const text = await (await fetch(`${control.url}/metrics`, bearer())).text();
+  assert.match(text, /^everturn_held_answers\{platform="web",account="local"\} 1$/m);
+  assert.match(text, /^everturn_held_oldest_seconds 30$/m);
+  const { control: other } = await started(t);
+  const none = await (await fetch(`${other.url}/metrics`, bearer())).text();
+  assert.match(none, /^everturn_held_answers\{platform="web",account="local"\} 0$/m);
+  assert.match(none, /^everturn_held_oldest_seconds 0$/m);
 });
 
 test("routes of a platform are behind the same guard", async (t) => {

@@ -16,7 +16,7 @@ export function toStatus(
   counts: Counts,
   facts: ProcessFacts,
   now: number,
-): Omit<StatusReply, "boots" | "draining" | "servers"> {
+): Omit<StatusReply, "boots" | "draining" | "held" | "servers"> {
   return { ...status, ...facts, uptimeSeconds: uptime(status, now), counts };
 }
 

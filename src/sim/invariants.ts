@@ -1,11 +1,11 @@
 // What must hold after every story, whatever was done to the gateway on the way.
 
+import { isHeldNotice } from "../core/held.ts";
 import type { Turn } from "../core/turn.ts";
 import { limits } from "../core/limits.ts";
 import { answerTo, deadly, waits } from "./agent.ts";
 import { brokenCalls } from "./calls.ts";
 import type { Server } from "./platform.ts";
-import { isNotice } from "./outbound/held.ts";
 import { brokenPreviews } from "./outbound/previews.ts";
 import type { Said, Told } from "./story.ts";
 
@@ -13,7 +13,7 @@ import type { Said, Told } from "./story.ts";
 export async function broken(told: Told): Promise<readonly string[]> {
   if (told.breaches.length > 0) return told.breaches;
   const turns = await told.store.turns({ limit: 100_000 });
-  const held = (await told.store.items({ state: "in-doubt", limit: 100_000 })).filter((item) => !isNotice(item));
+  const held = (await told.store.items({ state: "in-doubt", limit: 100_000 })).filter((item) => !isHeldNotice(item));
   const found = held.map((item) => `${item.id} is still held`);
   for (const said of told.story.said) {
     const mine = turns.filter((turn) => turn.input.key === said.name);

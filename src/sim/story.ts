@@ -2,6 +2,7 @@
 // until everything said has been answered. Time is virtual; the seed is the story.
 
 import { Fault } from "../core/fault.ts";
+import { isHeldNotice } from "../core/held.ts";
 import { limits } from "../core/limits.ts";
 import { type StopClass, newBoot } from "../core/recovery.ts";
 import { type RecoverySettings, defaultPlatformSettings } from "../engine/parts.ts";
@@ -16,7 +17,7 @@ import type { Gateway } from "../ports/gateway.ts";
 import { type Act, type Effects, script, scripted } from "./agent.ts";
 import { type Life, type LogLine, life } from "./life.ts";
 import { type Habits, type Server, server } from "./platform.ts";
-import { type Held, held, isNotice } from "./outbound/held.ts";
+import { type Held, held } from "./outbound/held.ts";
 import { type Cut, type FullStore, type Power, powered } from "./power.ts";
 import { type Dice, type Time, dice, epoch, time } from "./time.ts";
 import { users } from "./users.ts";
@@ -243,7 +244,7 @@ function setStage(story: Story, store: FullStore) {
 
   /** In the end, users get everything that was held. A notice that is held itself is not sent again. */
   async function askAgain(): Promise<void> {
-    const left = (await store.items({ state: "in-doubt", limit: 1_000 })).filter((item) => !isNotice(item));
+    const left = (await store.items({ state: "in-doubt", limit: 1_000 })).filter((item) => !isHeldNotice(item));
     if (left.length === 0) quiet = true;
     if (clock.now() < nudgedAt + 5_000) return;
     nudgedAt = clock.now();

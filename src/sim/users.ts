@@ -1,11 +1,11 @@
 // The people of a story: what they write, and how they answer what they are asked, with buttons, in words, twice, or never.
 
+import { heldNotice } from "../core/held.ts";
 import type { Instant } from "../core/ids.ts";
 import type { Inbound, Question } from "../core/message.ts";
 import type { OutboxItem } from "../core/outbox.ts";
 import type { Effects } from "./agent.ts";
 import { readAsking } from "./asking.ts";
-import { heldNotice } from "./outbound/held.ts";
 import type { Seen } from "./platform.ts";
 import type { Dice, Time } from "./time.ts";
 

@@ -84,9 +84,11 @@ export type Stage = {
 const place: Address = { platform: "chat", account: "bot", chat: "a" };
 export const at = (chat: string, more: Partial<Address> = {}): Address => ({ ...place, chat, ...more });
 
-export async function stage(t: TestContext): Promise<Stage> {
+/** `prepare`: makes the store file before it is opened. */
+export async function stage(t: TestContext, prepare: (file: string) => void = () => undefined): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "everturn-stop-"));
   const file = join(folder, "store");
+  prepare(file);
   const store = await openSqliteStore({ file, writer: "inline" });
   t.after(async () => {
     await store.close();

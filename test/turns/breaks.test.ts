@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Fault } from "../../src/core/fault.ts";
+import { heldNotice } from "../../src/core/held.ts";
 import { textOf } from "../../src/core/message.ts";
 import type { OutboxItem, SendResult } from "../../src/core/outbox.ts";
 import type { AgentJob, Step } from "../../src/ports/agent.ts";
@@ -13,7 +14,7 @@ import { agentOf, seen, texts } from "./agents.ts";
 
 const echo = agentOf([], [(job: AgentJob): Step => said(`answer to ${textOf(job.input.body)}`)]);
 const said = (text: string): Step => ({ type: "said", text, calls: [], final: true });
-const notice = "An earlier answer may not have arrived. Send /resend to get it again.";
+const notice = heldNotice;
 const unknown: SendResult = { type: "unknown", why: "ECONNRESET" };
 const minute = 60_000;
 const day = 24 * 60 * minute;

@@ -46,7 +46,9 @@ const gateway = {
   answeredMs: 4,
   platforms: [{ name: "web/local", platform: "web", health: standing, probe: null }],
   dead: 0,
+  held: [],
 };
+const heldIn = (address: string, answers: number) => ({ address, platform: "", account: "", answers, since: 0 });
 const now = Date.UTC(2026, 10, 15);
 
 /** A home with a running gateway, in which nothing is wrong. */
@@ -226,6 +228,20 @@ const rows: readonly (readonly [
   ["outbox", "no gateway", quiet, "ok", /not looked at/],
   ["outbox", "nothing given up", {}, "ok", /nothing was given up/],
   ["outbox", "one given up", { gateway: { ...gateway, dead: 1 } }, "warning", /^1 message was given up$/],
+  [
+    "outbox",
+    "some held",
+    { gateway: { ...gateway, held: [heldIn("telegram/bot/7", 2), heldIn("email/me/x", 1)] } },
+    "warning",
+    /^2 answers for telegram\/bot\/7 may not have arrived, held since .* ago\)\n1 answer for email\/me\/x may/,
+  ],
+  [
+    "outbox",
+    "some held, some given up",
+    { gateway: { ...gateway, dead: 1, held: [heldIn("telegram/bot/7", 1)] } },
+    "warning",
+    /^1 message was given up\n1 answer for telegram\/bot\/7 may/,
+  ],
   ["outbox", "some given up", { gateway: { ...gateway, dead: 3 } }, "warning", /^3 messages were given up$/],
   ["platforms", "none open", quiet, "ok", /no gateway has them open/],
   ["platforms", "down", linked({ state: "down", why: "no route" }), "warning", /x\/y is down for .*: no route/],

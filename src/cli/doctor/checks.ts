@@ -1,6 +1,7 @@
 // What can be wrong with a home, as a table: each check turns facts into ok, warning or fault, with what it means and what
 // to do. Pure.
 
+import { heldText, heldTodo } from "../held.ts";
 import { many, sizeText } from "../print.ts";
 import { judgeCommands, judgeModel, judgeSandbox } from "./agent.ts";
 import type { FileFacts, Findings } from "./findings.ts";
@@ -171,13 +172,15 @@ function judgeGateway({ gateway, state, isAlive }: Findings): Verdict {
   );
 }
 
-function judgeOutbox({ gateway }: Findings): Verdict {
+function judgeOutbox({ gateway, now }: Findings): Verdict {
   if (gateway === null) return ok("not looked at, because no gateway runs");
-  if (gateway.dead === 0) return ok("nothing was given up");
-  return warning(
-    gateway.dead === 1 ? "1 message was given up" : `${gateway.dead} messages were given up`,
-    "`everturn outbox list` tells why; `everturn outbox retry <id>` sends one again, `everturn outbox discard <id>` forgets it.",
-  );
+  const { dead, held } = gateway;
+  if (dead === 0 && held.length === 0) return ok("nothing was given up, and no answer is held");
+  const lost = dead === 0 ? [] : [dead === 1 ? "1 message was given up" : `${dead} messages were given up`];
+  const lostTodo =
+    "`everturn outbox list` tells why; `everturn outbox retry <id>` sends one again, `everturn outbox discard <id>` forgets it.";
+  const todo = [...(dead === 0 ? [] : [lostTodo]), ...(held.length === 0 ? [] : [heldTodo])];
+  return warning([...lost, ...held.map((one) => heldText(one, now))].join("\n"), todo.join(" "));
 }
 
 function judgeLock({ lock, isAlive, state }: Findings): Verdict {

@@ -2,6 +2,7 @@
 // at is a fact as well.
 
 import type { Probed } from "../../control/protocol.ts";
+import type { HeldAnswers } from "../../core/held.ts";
 import type { Health } from "../../core/links/health.ts";
 import type { ReadStateFile } from "../../host/identity.ts";
 import type { Judgement } from "../../host/markers.ts";
@@ -47,6 +48,7 @@ export type Findings = {
     readonly platforms: readonly PlatformFacts[];
     /** What it has given up sending. */
     readonly dead: number;
+    readonly held: readonly HeldAnswers[];
   } | null;
 };
 

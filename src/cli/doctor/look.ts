@@ -69,6 +69,8 @@ export async function lookAround(context: Context): Promise<Findings> {
             answeredMs,
             platforms: platformFacts(status, probes),
             dead: status.counts.items.dead,
+            // A gateway of an earlier version does not say which.
+            held: (status as Partial<StatusReply>).held ?? [],
           },
   };
 }

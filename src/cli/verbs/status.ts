@@ -16,6 +16,7 @@ import { redactChecks } from "../doctor/redact.ts";
 import { type Context, pathsOf, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
 import { livesOf } from "../story.ts";
+import { heldText, heldTodo } from "../held.ts";
 import { newLink } from "../commands/link.ts";
 import { type Answered, askStatus } from "./gateway.ts";
 import { progressLines, progressOf } from "./progress.ts";
@@ -91,7 +92,8 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
         `${status.version}, pid ${status.pid}, up ${lasting(status.uptimeSeconds * 1000)}, ${sizeText(status.memoryBytes)}`,
       ],
       ["turns", `${turns.running} running, ${turns.queued} queued, ${turns.waiting} waiting, ${turns.parked} parked`],
-      ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} in doubt, ${items.dead} dead`],
+      ["outbox", `${items.pending + items.sending} to send, ${items["in-doubt"]} held, ${items.dead} dead`],
+      ...heldLines(status, now),
       ...(isDeep ? [] : platformLines(status, now)),
       ...sandboxLine(context, status),
       ...serverLines(status),
@@ -113,6 +115,12 @@ function stateText({ output }: Context, { state, reason, safeMode }: StatusReply
   if (safeMode)
     return `${paint(output, "red", "in safe mode")}: ${reason ?? "it died too often before it was ready"}. \`everturn why\` tells more, \`everturn gateway resume\` tries again.`;
   return paint(output, state === "running" ? "green" : "yellow", state) + (reason === null ? "" : `: ${reason}`);
+}
+
+/** A gateway of an earlier version does not say which answers are held. */
+function heldLines({ held = [] }: Partial<StatusReply>, now: number): readonly (readonly [string, string])[] {
+  if (held.length === 0) return [];
+  return [...held.map((one) => oneLine(heldText(one, now))), heldTodo].map((line, n) => [n === 0 ? "held" : "", line]);
 }
 
 /** Those with something to say. A gateway of an earlier version names none. */

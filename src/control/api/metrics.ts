@@ -1,12 +1,14 @@
 // Prometheus text about this process: what is open, what ended, how much memory. Counters live as long as the process.
 // Every metric has a line of help, so that `promtool check metrics` has nothing to say.
 
+import type { HeldAnswers } from "../../core/held.ts";
 import type { GatewayStatus } from "../../ports/gateway.ts";
 import type { AskedLine, Counts, UsageLine } from "../../ports/store.ts";
 
 export type Measured = {
   readonly status: GatewayStatus;
   readonly counts: Counts;
+  readonly held: readonly HeldAnswers[];
   /** What waits for an answer. */
   readonly asked: readonly Pick<AskedLine, "kind">[];
   /** Of today (UTC), by model: looking at all of history would cost as much as history. */
@@ -30,6 +32,8 @@ const help = {
   everturn_uptime_seconds: "Seconds since this process started.",
   everturn_turns: "Turns that have not ended, by state.",
   everturn_outbox_items: "Outgoing messages that are not delivered, by state.",
+  everturn_held_answers: "Answers that may not have arrived and wait for /resend, by account.",
+  everturn_held_oldest_seconds: "Seconds since the oldest held answer was held; 0 without one.",
   everturn_timers: "Reminders and deadlines that are set.",
   everturn_questions_open: "Approvals and questions that wait for an answer.",
   everturn_model_steps_today: "Model calls of today (UTC), by model.",
@@ -61,13 +65,15 @@ function gauge(series: Series, value: number): Sample {
   return { series, value, type: "gauge" };
 }
 
-function gauges({ status, counts, asked, today, memory, now }: Measured): readonly Sample[] {
+function gauges({ status, counts, held, asked, today, memory, now }: Measured): readonly Sample[] {
   return [
     gauge("everturn_up", 1),
     gauge("everturn_ready", status.state === "running" ? 1 : 0),
     gauge("everturn_uptime_seconds", Math.max(0, (now - status.startedAt) / 1000)),
     ...Object.entries(counts.turns).map(([state, count]) => gauge(`everturn_turns{state="${state}"}`, count)),
     ...Object.entries(counts.items).map(([state, count]) => gauge(`everturn_outbox_items{state="${state}"}`, count)),
+    ...heldBy(status, held),
+    gauge("everturn_held_oldest_seconds", Math.max(0, ...held.map(({ since }) => (now - since) / 1000))),
     gauge("everturn_timers", counts.timers),
     ...(["approval", "question"] as const).map((kind) =>
       gauge(`everturn_questions_open{kind="${kind}"}`, asked.filter((one) => one.kind === kind).length),
@@ -81,6 +87,15 @@ function gauges({ status, counts, asked, today, memory, now }: Measured): readon
     gauge("process_resident_memory_bytes", memory.rss),
     gauge("nodejs_heap_used_bytes", memory.heapUsed),
   ];
+}
+
+/** One series for each account, also for one without any, so that an alert sees it fall back to 0. */
+function heldBy({ platforms }: GatewayStatus, held: readonly HeldAnswers[]): readonly Sample[] {
+  const labels = (one: { readonly platform: string; readonly account: string }) =>
+    `platform="${label(one.platform)}",account="${label(one.account)}"`;
+  const counts = new Map(platforms.map((one) => [labels(one), 0]));
+  for (const one of held) counts.set(labels(one), (counts.get(labels(one)) ?? 0) + one.answers);
+  return [...counts].map(([series, count]) => gauge(`everturn_held_answers{${series}}`, count));
 }
 
 /** Series of one name stand together. */

@@ -2,7 +2,8 @@
 
 import type { SessionId, TurnId } from "../../core/ids.ts";
 import { Fault } from "../../core/fault.ts";
-import type { ItemFilter, Store, TurnFilter } from "../../ports/store.ts";
+import { type HeldAnswers, heldAnswers } from "../../core/held.ts";
+import type { Archive, ItemFilter, Store, TurnFilter } from "../../ports/store.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { Turn } from "../../core/turn.ts";
 import { BadRequest } from "../faults.ts";
@@ -51,6 +52,7 @@ export const reads: readonly ApiRoute[] = [
     async handle(_, { gateway, archive, servers, facts, now, draining, redact }) {
       const reply: StatusReply = {
         ...toStatus(gateway.status(), await archive.counts(), facts(), now()),
+        held: await heldIn(archive),
         draining: draining(),
         servers: servers.list(),
         boots: await archive.lastBoots(bootsShown),
@@ -153,6 +155,13 @@ export const reads: readonly ApiRoute[] = [
   },
   { ...read, path: "/api/events", handle: (_, { gateway, closing }) => eventStream(gateway, closing) },
 ];
+
+/** More items than are held at a time. */
+const heldMax = 1_000;
+
+export async function heldIn(archive: Pick<Archive, "items">): Promise<readonly HeldAnswers[]> {
+  return heldAnswers(await archive.items({ state: "in-doubt", limit: heldMax }));
+}
 
 export async function sessionOf(store: Pick<Store, "session">, id = "") {
   const found = await store.session(id as SessionId);

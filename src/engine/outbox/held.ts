@@ -2,15 +2,14 @@
 // its user reads once, as soon as anything can be sent, that an answer may be missing. `/resend` sends them again.
 
 import type { Change } from "../../core/change.ts";
-import type { Instant, ItemId, TurnId } from "../../core/ids.ts";
+import { heldNotice, heldNoticeId, isHeldNotice, replyIdOf } from "../../core/held.ts";
+import type { Instant, TurnId } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import { type Address, formatAddress } from "../../core/message.ts";
 import { type OutboxItem, advanceItem } from "../../core/outbox.ts";
 import type { Parts } from "../parts.ts";
 import { writeReply } from "./replies.ts";
 
-const noticePrefix = "held:";
-const noticeText = "An earlier answer may not have arrived. Send /resend to get it again.";
 /** More items than one conversation can hold at a time. */
 const heldMax = 1_000;
 
@@ -20,10 +19,10 @@ export async function holdReply(
   item: OutboxItem,
   at: Instant,
 ): Promise<readonly Change[]> {
-  const reply = replyOf(item.id);
+  const reply = replyIdOf(item.id);
   const why = "an earlier part of this reply is held";
   const rest = (await parts.archive.items({ turn: reply as TurnId, limit: heldMax }))
-    .filter((one) => replyOf(one.id) === reply && one.part > item.part && one.now.state === "pending")
+    .filter((one) => replyIdOf(one.id) === reply && one.part > item.part && one.now.state === "pending")
     .map((one): Change => ({ put: "item", item: advanceItem(one, { type: "held", why, at }) }));
   return [...rest, ...(await noticeOf(parts, item, at))];
 }
@@ -34,10 +33,10 @@ async function noticeOf({ store }: Pick<Parts, "store">, item: OutboxItem, at: I
   const last = await lastNotice(store, item.to);
   if (isHeldNotice(item) || (last !== null && isCurrent(last, at))) return [];
   // A reply may be held, sent again, and held once more.
-  const id = `${noticePrefix}${replyOf(item.id)}:${at}`;
+  const id = heldNoticeId(item, at);
   if ((await store.item(`${id}.0`)) !== null) return [];
   const { session, to } = item;
-  const notice = { id, session, turn: null, to, role: "notice", text: noticeText, parts: [noticeText], at } as const;
+  const notice = { id, session, turn: null, to, role: "notice", text: heldNotice, parts: [heldNotice], at } as const;
   return [...writeReply(notice, null).changes, { put: "fact", name: fact, value: id }];
 }
 
@@ -49,10 +48,6 @@ async function lastNotice(store: Pick<Parts["store"], "item" | "fact">, to: Addr
 /** On its way, waiting until something can be sent there, or read not long ago. */
 function isCurrent({ now }: OutboxItem, at: Instant): boolean {
   return now.state === "delivered" ? at - now.deliveredAt < limits.heldNoticeMs : now.state !== "dead";
-}
-
-export function isHeldNotice({ id }: Pick<OutboxItem, "id">): boolean {
-  return id.startsWith(noticePrefix);
 }
 
 /** The conversations whose notice is held itself: it goes out as soon as anything else arrives there. */
@@ -125,9 +120,4 @@ export async function resendAt(parts: Pick<Parts, "archive">, to: Address, at: I
 
 function factOf(to: Address): string {
   return `held/${formatAddress(to)}`;
-}
-
-/** Without the number of the part. */
-function replyOf(id: ItemId): string {
-  return id.replace(/\.\d+$/, "");
 }

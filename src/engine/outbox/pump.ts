@@ -3,6 +3,7 @@
 // the request leaves; only the platform's answer moves it on. Waiting for a retry is not work.
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import { isHeldNotice } from "../../core/held.ts";
 import { Bug, type Instant, type SessionId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
@@ -10,7 +11,7 @@ import { type OutboxItem, type SendResult, advanceItem, afterSend, isTooOld } fr
 import { type Session, sessionKey } from "../../core/session.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
-import { holdReply, isHeldNotice, unreadNotices } from "./held.ts";
+import { holdReply, unreadNotices } from "./held.ts";
 import { type Gate, type Seat, gate } from "./pace.ts";
 import { type Previews, previews } from "./previews.ts";
 import { reach } from "./reach.ts";

@@ -2,10 +2,9 @@
 // that each conversation with a held answer gets one notice for it. A notice may be sent again by itself.
 
 import type { Change } from "../../core/change.ts";
+import { isHeldNotice } from "../../core/held.ts";
 import { formatAddress } from "../../core/message.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
-
-export const heldNotice = "An earlier answer may not have arrived. Send /resend to get it again.";
 
 export interface Held {
   /** A commit; what must never happen, in sentences. */
@@ -34,7 +33,7 @@ export function held(): Held {
     now.add(item.id);
     count++;
     if (item.turn !== null) turns.add(item.turn);
-    if (isNotice(item) || conversation(formatAddress(item.to)).written > 0) return [];
+    if (isHeldNotice(item) || conversation(formatAddress(item.to)).written > 0) return [];
     return [`${item.id} is held without a notice`];
   }
 
@@ -48,13 +47,13 @@ export function held(): Held {
       resends += asked.size;
       const items = changes.flatMap((one) => ("put" in one && one.put === "item" ? [one.item] : []));
       const found: string[] = [];
-      for (const item of items.filter((one) => isNotice(one) && one.version === 1)) {
+      for (const item of items.filter((one) => isHeldNotice(one) && one.version === 1)) {
         const known = conversation(formatAddress(item.to));
         if (++known.written > 1 + known.resends) found.push(`${formatAddress(item.to)} got a second notice`);
       }
       for (const item of items) {
         if (item.now.state === "in-doubt") found.push(...hold(item));
-        else if (now.delete(item.id) && !isNotice(item) && !asked.has(formatAddress(item.to)))
+        else if (now.delete(item.id) && !isHeldNotice(item) && !asked.has(formatAddress(item.to)))
           found.push(`${item.id} was held and became ${item.now.state} by itself`);
       }
       return found;
@@ -67,8 +66,4 @@ export function held(): Held {
       return count;
     },
   };
-}
-
-export function isNotice({ id }: Pick<OutboxItem, "id">): boolean {
-  return id.startsWith("held:");
 }
