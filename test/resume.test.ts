@@ -135,6 +135,126 @@ test("S80 S98 a session that is to be resumed keeps its id and its mark until a 
   assert.deepEqual([after.id, after.resume, await on.store.strikes(after.key)], [before.id, null, 0]);
 });
 
+/** Restarts in the middle of a turn, whose second life fails as with a wrong key. */
+async function interruptedThenFailed(on: Stage, asked: Asked[], text = "hang there"): Promise<Living> {
+  const one = await on.start({ agent: listener(asked) });
+  await begin(on, asked, "a", text);
+  await end(on, one, "restart");
+  const broken: Agent = {
+    ...listener(asked),
+    step: async () => ({ type: "failed", retry: "never", why: "the key is wrong" }),
+  };
+  const two = await on.start({ agent: broken });
+  await answered(on, "I could not finish this: the key is wrong");
+  return two;
+}
+
+async function interruptionAt(on: Stage): Promise<readonly unknown[]> {
+  const { key, resume } = await sessionAt(on, "a");
+  return [resume?.reason ?? null, await on.store.strikes(key), await on.store.interruptions(key)];
+}
+
+test("S98 a resumed turn that fails keeps mark and counts; the next turn is told of the interruption, and its success clears them", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const two = await interruptedThenFailed(on, asked);
+  assert.deepEqual(await interruptionAt(on), ["restart_timeout", 1, 1]);
+  await on.stop(two);
+  assert.deepEqual(await interruptionAt(on), ["restart_timeout", 1, 1], "an idle session is not interrupted");
+  await on.start({ agent: listener(asked) });
+  assert.deepEqual(await interruptionAt(on), ["restart_timeout", 1, 1], "nor does a start clear it");
+  await on.say("tool again");
+  await answered(on, "answer to tool again");
+  const notes = asked.filter(({ text }) => text === "tool again").map(({ note }) => note);
+  assert.match(notes[0] ?? "", /^\[System note: a gateway restart interrupted your previous turn.*\]$/);
+  assert.deepEqual(notes.slice(1), [null], "told once");
+  assert.deepEqual(await interruptionAt(on), [null, 0, 0]);
+  await on.say("plain");
+  await answered(on, "answer to plain");
+  assert.equal(asked.at(-1)?.note, null);
+});
+
+test("S98 interruptions around failed turns add up: at the third the session is suspended", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  await on.stop(await interruptedThenFailed(on, asked));
+  for (const n of [2, 3]) {
+    const next = await on.start({ agent: listener(asked) });
+    await begin(on, asked, "a", `hang ${n}`);
+    await end(on, next, "restart");
+    assert.deepEqual(await interruptionAt(on), ["restart_timeout", n, n]);
+    if (n === 3) break;
+    const failing: Agent = {
+      ...listener(asked),
+      step: async () => ({ type: "failed", retry: "never", why: "the model is away" }),
+    };
+    const broken = await on.start({ agent: failing });
+    await answered(on, "I could not finish this: the model is away");
+    await on.stop(broken);
+  }
+  await on.start({ agent: listener(asked) });
+  assert.equal((await sessionAt(on, "a")).standing, "suspended");
+});
+
+test("S98 strikes that a failed turn left behind do not convict the next turn at its first death", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  await on.stop(await interruptedThenFailed(on, asked));
+  const { key } = await sessionAt(on, "a");
+  await write(on, [{ put: "strikes", key, strikes: 2 }]);
+  const one = await on.start({ agent: listener(asked) });
+  await begin(on, asked, "a", "hang once");
+  one.life.kill();
+  await on.start({ agent: listener(asked) });
+  await answered(on, "answer to hang once");
+  assert.deepEqual(await interruptionAt(on), [null, 0, 0]);
+});
+
+for (const [how, clear] of [
+  ["/stop", (on: Stage) => on.say("/stop")],
+  ["/new", (on: Stage) => on.say("/new")],
+  [
+    "suspension",
+    async (on: Stage, life: Living) => {
+      const { key } = await sessionAt(on, "a");
+      await on.stop(life);
+      await write(on, [{ put: "strikes", key, strikes: 3 }]);
+      await on.start({ agent: listener([]) });
+      await on.say("hello");
+    },
+  ],
+] as const) {
+  test(`S98 ${how} clears an interruption that a failed turn kept`, async (t) => {
+    const on = await stage(t);
+    const asked: Asked[] = [];
+    const life = await interruptedThenFailed(on, asked);
+    const before = await sessionAt(on, "a");
+    await clear(on, life);
+    assert.deepEqual(await interruptionAt(on), [null, 0, 0]);
+    assert.equal((await sessionAt(on, "a")).id === before.id, how === "/stop");
+  });
+}
+
+test("S98 a newer message that takes the place of a resumed turn does not clear the interruption; its success does", async (t) => {
+  const on = await stage(t);
+  const asked: Asked[] = [];
+  const stuck: Agent = {
+    ...listener(asked),
+    step: (job, signal) => (textOf(job.input.body) === "stuck" ? hang(signal) : listener(asked).step(job, signal)),
+  };
+  const busy = { settings: { chat: { busy: "interrupt" } } } as const;
+  const one = await on.start({ agent: stuck, ...busy });
+  await on.say("stuck");
+  await on.until(() => one.gateway.status().running.length === 1);
+  await end(on, one, "restart");
+  const two = await on.start({ agent: stuck, ...busy });
+  await on.until(() => two.gateway.status().running.length === 1);
+  await on.say("hang instead");
+  await on.until(() => asked.length === 1);
+  assert.match(asked[0]?.note ?? "", /gateway restart interrupted your previous turn/);
+  assert.deepEqual(await interruptionAt(on), ["restart_timeout", 1, 1]);
+});
+
 const endings: readonly { readonly stop: StopClass | null; readonly says: string }[] = [
   { stop: "restart", says: "gateway restart" },
   { stop: "take-over", says: "gateway restart" },
@@ -186,7 +306,7 @@ test("S88 S89 S90 after a tool's result: with a mark one note about the restart,
     const note = notes[2] ?? "";
     assert.equal(note.split("[System note:").length, 2, "exactly one");
     assert.equal(note.includes("gateway restart"), marked);
-    assert.equal(note.includes("tool result"), !marked);
+    assert.equal(note.includes("after a tool result"), !marked);
   }
 });
 

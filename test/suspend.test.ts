@@ -19,7 +19,7 @@ import { type Living, type Stage, type StageOptions, at, stage, whenAborted } fr
 
 const suspend = { afterCrash: "suspend", autoResume: true } as const;
 
-/** `hang` waits for its abort, every time; `tool hang` has a result first; `ask` asks. */
+/** `hang` waits for its abort, every time; `tool hang` has a result first, `work hang` in each life; `ask` asks. */
 const agent: Agent = {
   tools: [
     { name: "look", description: "", effect: "once", input: {}, run: async () => ({ type: "ok", output: "found" }) },
@@ -28,6 +28,9 @@ const agent: Agent = {
     const text = textOf(input.body);
     if (text.startsWith("tool") && journal.every((entry) => entry.type !== "said")) {
       return { type: "said", text: "", calls: [{ call: "1", tool: "look", input: {} }], final: false };
+    }
+    if (text.startsWith("work") && (journal.length === 0 || journal.at(-1)?.type === "resumed")) {
+      return { type: "said", text: "", calls: [{ call: `${journal.length}`, tool: "look", input: {} }], final: false };
     }
     if (text.startsWith("ask") && journal.every((entry) => entry.type !== "asked")) {
       return { type: "asked", text: "which?", choices: ["a", "b"], until: moment(9e9) };
@@ -284,7 +287,7 @@ async function interrupt(on: Stage, text: string, stops: readonly StopClass[]): 
     const one = await on.start({ agent });
     if (i === 0) await on.say(text);
     await on.until(() => one.gateway.status().running.length === 1);
-    const steps = text.startsWith("tool") && i === 0 ? 1 : 0;
+    const steps = text.startsWith("work") || (text.startsWith("tool") && i === 0) ? 1 : 0;
     await on.until(() => one.gateway.status().running[0]?.steps === steps);
     await on.stop(one, { class: kind });
   }
@@ -309,6 +312,59 @@ test("S97 three interruptions without a result: the boot suspends that session a
   const after = await sessionAt(on, "a");
   assert.deepEqual([after.id === before.id, after.reset], [false, "suspended"]);
   assert.equal(sorry().length, 1, "its user is told, once");
+});
+
+test("S97 stops that interrupt a session for ever are bounded: after the fiftieth, each with progress, it is suspended and its user told", async (t) => {
+  const on = await stage(t);
+  await interrupt(on, "work hang", Array<StopClass>(49).fill("restart"));
+  const before = await sessionAt(on, "a");
+  const counted = async () => [await on.store.strikes(before.key), await on.store.interruptions(before.key)];
+  assert.deepEqual(await counted(), [0, 49]);
+  const fifty = await on.start({ agent });
+  await on.until(() => fifty.gateway.status().running[0]?.steps === 1);
+  assert.equal(suspensions(on), 0, "forty-nine are allowed");
+  await on.stop(fifty, { class: "planned" });
+  assert.deepEqual([await counted(), (await sessionAt(on, "a")).resume?.reason], [[0, 50], "shutdown_timeout"]);
+  await on.start({ agent });
+  assert.deepEqual([suspensions(on), (await sessionAt(on, "a")).standing, await counted()], [1, "suspended", [0, 0]]);
+  const sorry = () => texts(on).filter((text) => text.startsWith("I had to give this up: it was interrupted 50 times"));
+  await on.until(() => sorry().length > 0);
+  await on.say("hello");
+  await answered(on, "answer to hello");
+  const after = await sessionAt(on, "a");
+  assert.deepEqual([after.id === before.id, after.reset, sorry().length], [false, "suspended", 1]);
+});
+
+test("S97 a boot that died inside its own stop, before it could count: the next one counts, and suspends after the fiftieth", async (t) => {
+  const on = await stage(t);
+  await interrupt(on, "work hang", ["restart"]);
+  const { key } = await sessionAt(on, "a");
+  for (const [before, suspended, after] of [
+    [1, 0, 2],
+    [49, 1, 0],
+  ] as const) {
+    await write(on, [{ put: "interruptions", key, interruptions: before }]);
+    const one = await on.start({ agent, drainMs: 10_000 });
+    await on.until(() => one.gateway.status().running[0]?.steps === 1);
+    await on.pass(1_000);
+    one.gateway.stop({ class: "restart", by: "cli", reason: "asked" });
+    await on.pass(100);
+    one.life.kill();
+    const two = await on.start({ agent });
+    assert.deepEqual([suspensions(on), await on.store.interruptions(key)], [suspended, after]);
+    two.life.kill();
+  }
+});
+
+test("S97 deaths do not count toward the bound on planned interruptions", async (t) => {
+  const on = await stage(t);
+  await interrupt(on, "work hang", ["restart"]);
+  const { key } = await sessionAt(on, "a");
+  const two = await on.start({ agent });
+  await on.until(() => two.gateway.status().running[0]?.steps === 1);
+  two.life.kill();
+  await on.start({ agent });
+  assert.equal(await on.store.interruptions(key), 1);
 });
 
 test("an interruption after a result is no strike; nor is one by a mistake of ours", async (t) => {
@@ -416,7 +472,7 @@ test("S99 there is one counter, and it is not on the session", async (t) => {
       .prepare(`SELECT name FROM pragma_table_info('${table}')`)
       .all()
       .map(({ name }) => name);
-  assert.deepEqual(columns("strikes"), ["key", "strikes"]);
+  assert.deepEqual(columns("strikes"), ["key", "strikes", "interruptions"], "one row for both bounds");
   assert.deepEqual(
     columns("sessions").filter((name) => /\bcounts?\b|strike|fail|attempt/.test(String(name))),
     [],

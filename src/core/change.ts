@@ -46,8 +46,11 @@ export type Change =
   | { readonly put: "item"; readonly item: OutboxItem }
   | { readonly put: "timer"; readonly timer: Timer }
   | { readonly drop: "timer"; readonly id: string }
-  /** Deaths without progress, one row per session key. */
+  /** Deaths and interruptions without progress; one counter row per session key. */
   | { readonly put: "strikes"; readonly key: string; readonly strikes: number }
+  /** All interruptions by a stop, in the same row. */
+  | { readonly put: "interruptions"; readonly key: string; readonly interruptions: number }
+  /** Deletes the row with both counts. */
   | { readonly drop: "strikes"; readonly key: string }
   | { readonly put: "resume"; readonly session: SessionId; readonly resume: Resume | null }
   | { readonly put: "standing"; readonly session: SessionId; readonly standing: Session["standing"] }

@@ -110,6 +110,8 @@ export const limits = {
   beatMs: 30_000,
   /** Deaths without progress before a turn is given up, interruptions before its session starts over. */
   strikesMax: 3,
+  /** Interruptions by a stop, with or without progress, before a session starts over. */
+  interruptionsMax: 50,
   /** A session that was active this long ago counts as active when the process died. */
   recentMs: 120_000,
   /** Deaths in a row before it was ready after which the gateway holds still, and for how long. */

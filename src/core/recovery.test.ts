@@ -6,7 +6,16 @@ import { aBoot, aTurn, anItem, at, bootId, turnId } from "../testing/samples.ts"
 import { table } from "../testing/table.ts";
 import { Bug } from "./ids.ts";
 import type { InDoubtPolicy, ItemState } from "./outbox.ts";
-import { type Boot, type HeldTurn, type TurnVerdict, decideItem, decideTurns, wasMarked } from "./recovery.ts";
+import {
+  type Boot,
+  type HeldTurn,
+  type TurnVerdict,
+  countInterruption,
+  decideItem,
+  decideSuspension,
+  decideTurns,
+  wasMarked,
+} from "./recovery.ts";
 import type { ResumeReason } from "./session.ts";
 
 const crashed = aBoot("b1");
@@ -24,10 +33,19 @@ type MarkCase = {
   readonly gives: boolean;
 };
 
-function held(name: string, boot: Boot, strikes: number, progress: "progressed" | "stuck"): HeldTurn {
+/** `attempt`: as often as it was started; by default all strikes are its own. */
+function held(
+  name: string,
+  boot: Boot,
+  strikes: number,
+  progress: "progressed" | "stuck",
+  more: { readonly interruptions?: number; readonly attempt?: number } = {},
+): HeldTurn {
+  const { interruptions = strikes, attempt = strikes + 1 } = more;
   const now = { state: "running", boot: boot.id, startedAt: at(1) } as const;
-  const turn = aTurn(name, { now, version: 3, attempt: 1 });
-  return { turn, boot, strikes, progressed: progress === "progressed", follows: false, marked: false, suspend: false };
+  const turn = aTurn(name, { now, version: 3, attempt });
+  const facts = { progressed: progress === "progressed", follows: false, marked: false, suspend: false };
+  return { turn, boot, strikes, interruptions, ...facts };
 }
 
 table(
@@ -46,6 +64,43 @@ table(
     const resume = mark === null ? null : { reason: mark[0], markedAt: moment === null ? null : at(moment) };
     assert.equal(wasMarked(resume, stop), gives);
   },
+);
+
+type CountCase = {
+  readonly name: string;
+  readonly one: Partial<Parameters<typeof countInterruption>[1]>;
+  readonly gives: readonly [strikes: number, interruptions: number];
+};
+
+table(
+  "what an interruption by a stop adds to one strike and ten interruptions",
+  [
+    { name: "without progress: both", one: {}, gives: [2, 11] },
+    { name: "S97 with progress: no strike, and the bound all the same", one: { progressed: true }, gives: [1, 11] },
+    { name: "by a restart", one: { stop: "restart" }, gives: [2, 11] },
+    { name: "by an unannounced signal", one: { stop: "unexpected" }, gives: [2, 11] },
+    { name: "by a take-over, with progress", one: { stop: "take-over", progressed: true }, gives: [1, 11] },
+    { name: "by an internal error: nothing, it counts as a death", one: { stop: "fault" }, gives: [1, 10] },
+    { name: "in a call that continues without the gateway: nothing", one: { follows: true }, gives: [1, 10] },
+    { name: "the same, with progress", one: { follows: true, progressed: true }, gives: [1, 10] },
+  ] satisfies CountCase[],
+  ({ one, gives }: CountCase) => {
+    const given = { stop: "planned", progressed: false, follows: false, ...one } as const;
+    const { strikes, interruptions } = countInterruption({ strikes: 1, interruptions: 10 }, given);
+    assert.deepEqual([strikes, interruptions], gives);
+  },
+);
+
+table(
+  "when a conversation starts over",
+  [
+    { name: "nothing counted", strikes: 0, interruptions: 0, gives: null },
+    { name: "S97 just below both bounds", strikes: 2, interruptions: 49, gives: null },
+    { name: "S97 three strikes", strikes: 3, interruptions: 3, gives: "strikes" },
+    { name: "S97 fifty interruptions, each with progress", strikes: 0, interruptions: 50, gives: "interruptions" },
+    { name: "both", strikes: 3, interruptions: 50, gives: "strikes" },
+  ],
+  ({ strikes, interruptions, gives }) => assert.equal(decideSuspension({ strikes, interruptions }), gives),
 );
 
 /** A verdict in one line: name, what it became, cause or outcome, strikes, and why. */
@@ -107,6 +162,31 @@ table(
       name: "S97 three strikes found, whatever it did since",
       held: [held("a", crashed, 3, "progressed")],
       gives: ["a suspended running 3 strikes"],
+    },
+    {
+      name: "S97 the fiftieth interruption by a stop, with progress: its session is suspended",
+      held: [held("a", stopped, 0, "progressed", { interruptions: 49 })],
+      gives: ["a suspended running 0 interruptions"],
+    },
+    {
+      name: "S97 the fiftieth, marked and counted by the boot itself before it died",
+      held: [{ ...held("a", stopped, 0, "progressed", { interruptions: 49 }), marked: true }],
+      gives: ["a parked shutdown 0 restart_timeout"],
+    },
+    {
+      name: "S97 deaths with progress are not bounded",
+      held: [held("a", crashed, 0, "progressed", { interruptions: 49, attempt: 60 })],
+      gives: ["a parked crash 0 crash"],
+    },
+    {
+      name: "S98 strikes that a failed turn left do not convict the next one",
+      held: [held("a", crashed, 2, "stuck", { attempt: 1 })],
+      gives: ["a parked crash 2 crash"],
+    },
+    {
+      name: "S98 nor do they hold others while its guilt cannot be settled",
+      held: [held("a", crashed, 2, "stuck", { attempt: 2 }), held("b", crashed, 0, "stuck")],
+      gives: ["a parked crash 2 crash", "b parked crash 1 crash"],
     },
     {
       name: "stopped by a mistake of ours: a death, and no interruption by a stop",

@@ -72,6 +72,8 @@ export type HeldTurn = {
   /** It stands in a call that goes on without us: a stop that was asked for cost it nothing. */
   readonly follows: boolean;
   readonly strikes: number;
+  /** How often a stop has interrupted its conversation since a turn there ended well. */
+  readonly interruptions: number;
   /** The boot's own stop has marked and counted it. */
   readonly marked: boolean;
   /** Its session is suspended whatever the turn did: the owner wants that after a crash. */
@@ -80,12 +82,38 @@ export type HeldTurn = {
 
 /** `suspended`: the turn is as it was found; it ends with the suspension of its session. */
 export type TurnVerdict =
-  | { readonly type: "parked"; readonly turn: Turn; readonly strikes: number; readonly reason: ResumeReason }
-  | { readonly type: "convicted"; readonly turn: Turn; readonly strikes: number }
-  | { readonly type: "suspended"; readonly turn: Turn; readonly strikes: number; readonly cause: SuspendCause };
+  | ({ readonly type: "parked"; readonly turn: Turn; readonly reason: ResumeReason } & InterruptionCounts)
+  | ({ readonly type: "convicted"; readonly turn: Turn } & InterruptionCounts)
+  | ({ readonly type: "suspended"; readonly turn: Turn; readonly cause: SuspendCause } & InterruptionCounts);
 
-/** Why a session is suspended: interrupted too often without getting anywhere, or active when the process died. */
-export type SuspendCause = "strikes" | "crash";
+/** Why a session is suspended: too many interruptions without progress, too many at all, or active when the process died. */
+export type SuspendCause = "strikes" | "interruptions" | "crash";
+
+/** The counter row of a conversation. Only a turn that ends well, or a decision to start over, deletes it. */
+export type InterruptionCounts = {
+  /** Deaths and interruptions without progress. */
+  readonly strikes: number;
+  /** Interruptions by a stop, with or without progress. */
+  readonly interruptions: number;
+};
+
+/** What a stop interrupts. `follows`: the turn only waits for a call that continues without the gateway. */
+export type Interrupted = { readonly stop: StopClass; readonly progressed: boolean; readonly follows: boolean };
+
+/**
+ * Counts one interruption by a stop. An internal error counts as a death instead, and a turn that only follows a call
+ * loses nothing. Progress saves a turn from a strike, but not from the bound on interruptions.
+ */
+export function countInterruption(before: InterruptionCounts, one: Interrupted): InterruptionCounts {
+  if (one.stop === "fault" || one.follows) return before;
+  return { strikes: before.strikes + (one.progressed ? 0 : 1), interruptions: before.interruptions + 1 };
+}
+
+/** Why a conversation with these counts starts over; null while it may continue. */
+export function decideSuspension({ strikes, interruptions }: InterruptionCounts): SuspendCause | null {
+  if (strikes >= limits.strikesMax) return "strikes";
+  return interruptions >= limits.interruptionsMax ? "interruptions" : null;
+}
 
 export type Verdicts = {
   readonly turns: readonly TurnVerdict[];
@@ -95,19 +123,21 @@ export type Verdicts = {
 
 /**
  * Parks what was running, and says why it was interrupted. First the interruptions by a stop that the boot did not live
- * to count: three of them without progress suspend the session. Then the deaths: three convict the turn, but only when
- * nobody else could have done it.
+ * to count: three of them without progress, or fifty at all, suspend the session. Then the deaths: three convict the
+ * turn, but only one that was started three times, and only when no other turn can have been the cause. The count belongs
+ * to the conversation and outlives a failed turn, so the next turn there may meet strikes that it did not cause.
  */
 export function decideTurns(held: readonly HeldTurn[], machine: string, now: Instant): Verdicts {
   const accused = held.filter((one) => !one.progressed && diedByItself(one.boot, machine));
   let hold: TurnId | null = null;
   const turns = held.map((one): TurnVerdict => {
-    const before = one.strikes + (wasStopped(one) ? 1 : 0);
-    if (before >= limits.strikesMax) return { type: "suspended", turn: one.turn, strikes: before, cause: "strikes" };
-    if (one.suspend) return { type: "suspended", turn: one.turn, strikes: before, cause: "crash" };
+    const counted = countStop(one);
+    const suspended = decideSuspension(counted) ?? (one.suspend ? "crash" : null);
+    if (suspended !== null) return { type: "suspended", turn: one.turn, ...counted, cause: suspended };
+    const { strikes: before, interruptions } = counted;
     const counts = accused.includes(one);
     const strikes = counts ? before + 1 : before;
-    const last = strikes >= limits.strikesMax;
+    const last = Math.min(strikes, one.turn.attempt) >= limits.strikesMax;
     const conclusive = accused.filter((other) => other.boot.id === one.boot.id).length === 1;
     if (counts && last && conclusive) {
       const why = `the gateway died ${strikes} times while working on this`;
@@ -115,13 +145,14 @@ export function decideTurns(held: readonly HeldTurn[], machine: string, now: Ins
         type: "convicted",
         turn: advanceTurn(one.turn, { type: "ended", outcome: "failed", why, at: now }),
         strikes,
+        interruptions,
       };
     }
     const cause = one.boot.stop === null ? "crash" : "shutdown";
     const parked = advanceTurn(one.turn, { type: "parked", cause, at: now });
     if (counts && last) hold ??= parked.id;
     const reason = resumeReason(one.boot.stop);
-    return { type: "parked", turn: parked, strikes: Math.min(strikes, limits.strikesMax - 1), reason };
+    return { type: "parked", turn: parked, strikes: Math.min(strikes, limits.strikesMax - 1), interruptions, reason };
   });
   return { turns, hold };
 }
@@ -135,9 +166,12 @@ export function wasMarked(resume: Resume | null, stop: StopFacts | null): boolea
   return resume.markedAt === null ? resume.reason === resumeReason(stop) : resume.markedAt >= stop.at;
 }
 
-/** An interruption without progress by a stop that was asked for, and not counted yet. */
-function wasStopped({ boot, progressed, follows, marked }: HeldTurn): boolean {
-  return boot.stop !== null && boot.stop.class !== "fault" && !progressed && !follows && !marked;
+/** The counts with the stop of the boot, unless it has counted itself. */
+function countStop({ boot, progressed, follows, marked, strikes, interruptions }: HeldTurn): InterruptionCounts {
+  const before = { strikes, interruptions };
+  return boot.stop === null || marked
+    ? before
+    : countInterruption(before, { stop: boot.stop.class, progressed, follows });
 }
 
 /** A send cut short may have arrived: in doubt, then by key or policy due at once or held for the user. */

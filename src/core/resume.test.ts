@@ -122,7 +122,7 @@ describe("the note", () => {
   test("S85 after a restart: one note, then the words of the user", () => {
     const note = resumeNote({ reason: "restart_timeout" }, "other", "what happened?");
     assert.match(note, /^\[System note: .*gateway restart.*\]\n\nwhat happened\?$/);
-    assert.match(note, /history is intact.*last finished step.*do not repeat finished work/);
+    assert.match(note, /history is intact.*Do not repeat finished work/);
   });
   test("S86 after a shutdown, after anything else, and without a reason", () => {
     assert.match(resumeNote({ reason: "shutdown_timeout" }, "other", "ping"), /gateway shutdown.*\n\nping$/s);
@@ -136,11 +136,20 @@ describe("the note", () => {
   test("S88 with a tool's result at the end: the same note, once", () => {
     const note = resumeNote({ reason: "restart_timeout" }, "tool-result", "ping");
     assert.equal(note, resumeNote({ reason: "restart_timeout" }, "other", "ping"));
-    assert.doesNotMatch(note, /tool result/);
+    assert.doesNotMatch(note, /after a tool result/);
+  });
+  test("S112 every note puts pending tool results before the new message, and asks to say what was done", () => {
+    const notes = [
+      resumeNote({ reason: "restart_timeout" }, "other", "ping"),
+      resumeNote(null, "tool-result", "ping"),
+      noteFor([], { reason: "crash" }) ?? "",
+    ];
+    for (const note of notes)
+      assert.match(note, /First process any tool results.* say what was done; then answer the user's new message/);
   });
   test("S89 no mark, but a tool's result nobody looked at: a note of its own", () => {
     const note = resumeNote(null, "tool-result", "ping");
-    assert.match(note, /^\[System note: .*tool result.*\]\n\nping$/);
+    assert.match(note, /^\[System note: .*after a tool result.*\]\n\nping$/);
     assert.doesNotMatch(note, /gateway/);
     assert.equal(countNotes(note), 1);
   });
@@ -158,11 +167,32 @@ const ended: Entry = { type: "tool-ended", call: "1", result: { type: "ok", outp
 const joined: Entry = { type: "joined", message: anInbound("and now?") };
 const again = (reason?: Resume["reason"]): Entry => ({ type: "resumed", attempt: 2, ...(reason && { reason }) });
 
+type NoteCase = {
+  readonly name: string;
+  readonly journal: readonly Entry[];
+  readonly before?: Resume["reason"];
+  readonly gives: RegExp | null;
+};
+
 table(
   "the note for the next step",
   [
     { name: "S90 a new turn: none", journal: [], gives: null },
     { name: "a turn in full swing: none", journal: [said, ended], gives: null },
+    {
+      name: "S98 a new turn after one that was interrupted and failed",
+      journal: [],
+      before: "shutdown_timeout",
+      gives: /^\[.*gateway shutdown interrupted your previous turn.*\]$/,
+    },
+    { name: "S98 the same, and a message joined it", journal: [joined], before: "crash", gives: /interruption.*\]$/ },
+    { name: "S98 the same, past its first step: none", journal: [said, ended], before: "crash", gives: null },
+    {
+      name: "S98 the same, interrupted itself: told of this turn",
+      journal: [again("restart_timeout")],
+      before: "crash",
+      gives: /restart interrupted your work on this turn/,
+    },
     { name: "S87 resumed before its first step", journal: [again("crash")], gives: /^\[.*gateway interruption.*\]$/ },
     {
       name: "S88 resumed after a tool",
@@ -190,16 +220,16 @@ table(
       journal: [said, ended, joined, again("crash")],
       gives: /\]$/,
     },
-    { name: "S89 resumed without a mark, after a tool", journal: [said, ended, again()], gives: /tool result/ },
+    { name: "S89 resumed without a mark, after a tool", journal: [said, ended, again()], gives: /after a tool result/ },
     {
       name: "the same, and a voice message came and was heard since",
       journal: [said, ended, again(), joined, { type: "heard", blob: "b", text: "x" } as const],
       gives: /tool result/,
     },
     { name: "S90 resumed without a mark, with nothing to look at", journal: [again(), joined], gives: null },
-  ],
-  ({ journal, gives }) => {
-    const note = noteFor(journal);
+  ] as readonly NoteCase[],
+  ({ journal, before, gives }) => {
+    const note = noteFor(journal, before === undefined ? null : { reason: before });
     if (gives === null) assert.equal(note, null);
     else assert.match(note ?? "", gives);
   },

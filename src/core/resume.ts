@@ -73,21 +73,34 @@ export function resumeNote(resume: Pick<Resume, "reason"> | null, tail: Tail, te
   return text === "" ? note : `${note}\n\n${text}`;
 }
 
+/** How to continue: what is pending comes before what is new, and nothing is done twice. */
+const order =
+  "First process any tool results that you have not answered yet and say what was done; then answer the user's new message, if there is one. Do not repeat finished work.]";
+
 function noteOf(resume: Pick<Resume, "reason"> | null, tail: Tail): string | null {
   if (resume !== null) {
-    return `[System note: a ${phrases[resume.reason]} cut your work on this turn short. The history is intact: everything you finished is on record, results of tools included. Go on after the last finished step, and do not repeat finished work.]`;
+    return `[System note: a ${phrases[resume.reason]} interrupted your work on this turn. The history is intact: everything you finished is on record. ${order}`;
   }
   if (tail === "other") return null;
-  return "[System note: your work on this turn was cut short after a tool result that you have not looked at yet. The history is intact. Go on from that result, and do not repeat finished work.]";
+  return `[System note: your work on this turn was interrupted after a tool result that you have not answered yet. The history is intact. ${order}`;
 }
 
-/** The note for the step that a journal asks for; null unless it is the first one after an interruption. */
-export function noteFor(journal: readonly Entry[]): string | null {
+/** For a new turn whose predecessor was interrupted and then failed. */
+function previousNote({ reason }: Pick<Resume, "reason">): string {
+  return `[System note: a ${phrases[reason]} interrupted your previous turn in this conversation, and that turn was never finished. The history is intact. ${order}`;
+}
+
+/**
+ * The note for the step that a journal asks for; null unless it is the first one after an interruption. `before`: what
+ * interrupted the previous turn, where that turn was never finished.
+ */
+export function noteFor(journal: readonly Entry[], before: Pick<Resume, "reason"> | null = null): string | null {
   const at = journal.findLastIndex(
     (entry) => entry.type === "resumed" || entry.type === "said" || entry.type === "asked",
   );
   const resumed = journal[at];
-  if (resumed?.type !== "resumed") return null;
+  if (resumed === undefined) return before === null ? null : previousNote(before);
+  if (resumed.type !== "resumed") return null;
   const said = journal.slice(at).flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []));
   const note = resumeNote(
     resumed.reason === undefined ? null : { reason: resumed.reason },

@@ -1,11 +1,11 @@
-// Notes on a session what interrupted its turn, counts it where nothing was gained, and takes both away when a turn ends.
-// Only what runs at that very moment is marked; whoever finishes first was not interrupted.
+// Marks a session whose turn a stop interrupts, counts the interruption, and clears both when a turn ends well. Only turns
+// that run at that moment are marked; a turn that finishes first was not interrupted.
 
 import type { Change } from "../core/change.ts";
 import { follows } from "../core/journal.ts";
-import type { StopClass } from "../core/recovery.ts";
+import { type StopClass, countInterruption } from "../core/recovery.ts";
 import { clearResume, markResume, resumeReason } from "../core/resume.ts";
-import type { Session } from "../core/session.ts";
+import type { Resume, Session } from "../core/session.ts";
 import type { Parts } from "./parts.ts";
 import type { Running } from "./turns/run.ts";
 
@@ -13,9 +13,9 @@ import type { Running } from "./turns/run.ts";
 const conflictsMax = 10;
 
 /**
- * At the end of a drain, before anything is interrupted: marks the sessions of all these turns and counts one strike
- * for each that has no result since its start, in one commit. A turn that is being broken off already, or has ended by
- * the time of the commit, is left out. Answers how many were marked. A mistake of ours accuses nobody by its stop.
+ * At the end of a drain, before anything is interrupted: marks the sessions of all these turns and counts the
+ * interruption of each, in one commit. A turn that is being broken off already, or has ended by the time of the commit,
+ * is left out. Returns how many were marked.
  */
 export async function markRunning(parts: Parts, running: readonly Running[], stop: StopClass): Promise<number> {
   const { store, world, ledger } = parts;
@@ -29,10 +29,15 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
       { check: "turn", turn: one.turn.id, version: one.turn.version, session: id, fence },
       { put: "resume", session: id, resume: marked.resume },
     ];
-    const isLost = !one.hasResult && !follows(await store.journalOf(one.turn.id));
-    if (isLost && stop !== "fault") {
-      changes.push({ put: "strikes", key, strikes: (await store.strikes(key)) + 1 });
-    }
+    const before = { strikes: await store.strikes(key), interruptions: await store.interruptions(key) };
+    const isFollowing = follows(await store.journalOf(one.turn.id));
+    const { strikes, interruptions } = countInterruption(before, {
+      stop,
+      progressed: one.hasResult,
+      follows: isFollowing,
+    });
+    if (strikes !== before.strikes) changes.push({ put: "strikes", key, strikes });
+    if (interruptions !== before.interruptions) changes.push({ put: "interruptions", key, interruptions });
     // Noted here first: an end that is committed right behind this takes the mark away.
     one.session = marked;
     return changes;
@@ -50,10 +55,19 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
   return 0;
 }
 
-/** What the end of a turn takes off its session; the mark stays for a turn that still waits to go on. */
+/** Clears the mark of a session when a turn ends well, unless an interrupted turn still waits to continue. */
 export async function unmark({ store }: Parts, session: Session): Promise<readonly Change[]> {
   const cleared = clearResume(session);
   if (cleared === null) return [];
   const waits = (await store.readyTurns(session.id)).some(({ now }) => now.state === "parked");
   return waits ? [] : [{ put: "resume", session: session.id, resume: cleared.resume }];
+}
+
+/**
+ * What interrupted the previous turn of a session, where that turn was never finished and a new one begins. Null while
+ * the interrupted turn only waits for an answer.
+ */
+export async function interruptedBefore({ store }: Parts, { session }: Running): Promise<Resume | null> {
+  if (session.resume === null) return null;
+  return (await store.waitingTurns(session.id)).length === 0 ? session.resume : null;
 }

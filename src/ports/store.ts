@@ -57,7 +57,9 @@ export interface Store {
   /** The newest entries, oldest first: a long journal is not read to know how it ended. */
   journalTail(turn: TurnId, limit: number): Promise<readonly Entry[]>;
   strikes(key: string): Promise<number>;
-  /** Session keys with as many strikes as there may be, or more. */
+  /** Interruptions by a stop, with or without progress. */
+  interruptions(key: string): Promise<number>;
+  /** Session keys with as many strikes or interruptions as there may be, or more. */
   struckOut(): Promise<readonly string[]>;
 
   /** Sessions with items that wait to be sent, the longest waiting first. */

@@ -111,6 +111,7 @@ export function powered(store: FullStore, life: Life, power: Power, chances: Dic
     journalOf: slow(store.journalOf),
     journalTail: slow(store.journalTail),
     strikes: slow(store.strikes),
+    interruptions: slow(store.interruptions),
     struckOut: slow(store.struckOut),
     sendable: slow(store.sendable),
     nextItem: slow(store.nextItem),

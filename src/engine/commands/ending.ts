@@ -25,7 +25,7 @@ export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant):
   const why = "stopped by its user";
   const working = workingAt(lanes, lane);
   const found: Owned | null = working ?? (await interruptedAt(parts, lane)) ?? (await askingAt(parts, lane));
-  if (found === null) return only(await stoppedBeside(parts, lane));
+  if (found === null) return { ...only(await stoppedBeside(parts, lane)), ...forgotten(lane) };
   const { turn } = found;
   const { changes, drop } = await cancelled(parts, found, why, at);
   return {
@@ -39,6 +39,21 @@ export async function stop(parts: Parts, lanes: Lanes, lane: Lane, at: Instant):
       parts.events.emit({ type: "turn-ended", session: turn.session, turn: turn.id, outcome: "cancelled", why });
     },
   };
+}
+
+/** A failed turn left its interruption behind; stopping drops that as well. */
+function forgotten(lane: Lane): Pick<Obeyed, "changes" | "stored"> {
+  return {
+    changes: dropInterruption(lane.session),
+    stored() {
+      lane.session = { ...lane.session, resume: null };
+    },
+  };
+}
+
+function dropInterruption({ id, key, resume }: Session): readonly Change[] {
+  const counts: Change = { drop: "strikes", key };
+  return resume === null ? [counts] : [counts, { put: "resume", session: id, resume: null }];
 }
 
 async function stoppedBeside(parts: Parts, { session }: Lane): Promise<string> {
@@ -114,13 +129,10 @@ export async function cancelled(parts: Parts, { turn, session }: Owned, why: str
   const ended = advanceTurn(turn, { type: "ended", outcome: "cancelled", why, at });
   const changes: Change[] = [
     { put: "turn", turn: ended },
-    { drop: "strikes", key: session.key },
+    ...dropInterruption(state === "running" || state === "parked" ? session : { ...session, resume: null }),
     ...forgetDraft(parts, session.address, turn.id),
   ];
   if (turn.now.state === "waiting") changes.push({ drop: "timer", id: turn.now.question });
-  if (session.resume !== null && (state === "running" || state === "parked")) {
-    changes.push({ put: "resume", session: session.id, resume: null });
-  }
   if (state === "running") return { changes, drop: nothing };
   const left = await leftBy(parts, { turn, session }, why, at);
   const shown = await draftOf(parts, session.address, turn.id);
@@ -150,13 +162,14 @@ export async function startOver(parts: Parts, lanes: Lanes, lane: Lane, at: Inst
   };
 }
 
-/** Another session takes the place of this one; what is asked there is withdrawn. */
+/** Another session takes the place of this one; what is asked there is withdrawn, and an interruption is forgotten. */
 export async function succession(parts: Parts, session: Session, at: Instant): Promise<Left> {
   const next = newSession(parts.world.id() as SessionId, session.address, parts.boot, at, session.model);
   const changes: Change[] = [
     { put: "ended", session: session.id, at },
     { put: "session", session: next },
   ];
+  if (!(await isBusy(parts, session.id))) changes.push(...dropInterruption(session));
   const drops: (() => void)[] = [];
   for (const { turn: id } of await parts.store.questionsAt(session.key)) {
     const turn = await parts.store.turn(id);
@@ -172,4 +185,10 @@ export async function succession(parts: Parts, session: Session, at: Instant): P
       for (const drop of drops) drop();
     },
   };
+}
+
+/** A turn that runs or waits to continue is still answered, and keeps its counts. */
+async function isBusy({ store, boot }: Parts, session: SessionId): Promise<boolean> {
+  if ((await store.heldTurns(boot)).some((turn) => turn.session === session)) return true;
+  return (await store.readyTurns(session)).some(({ now }) => now.state === "parked");
 }

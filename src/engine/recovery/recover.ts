@@ -86,8 +86,9 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
         boot,
         progressed,
         follows,
-        // Of a turn that got something done, nobody asks, unless its session has had enough already.
+        // A turn with progress gets no strike, so its count is read only where its session is suspended anyway.
         strikes: progressed && !struckOut.has(session.key) ? 0 : await counters.strikesOf(session.key),
+        interruptions: stop === null && !struckOut.has(session.key) ? 0 : await store.interruptions(session.key),
         marked: wasMarked(session.resume, stop),
         suspend: stop === null && recent.has(session.id),
       });
@@ -120,7 +121,7 @@ async function verdictChanges(
   before: HeldTurn,
   verdict: TurnVerdict,
 ): Promise<readonly Change[]> {
-  const { type, turn, strikes } = verdict;
+  const { type, turn, strikes, interruptions } = verdict;
   if (type === "suspended") return [];
   const changes: Change[] = [{ put: "turn", turn }];
   if (type === "convicted") {
@@ -134,6 +135,7 @@ async function verdictChanges(
     return changes;
   }
   if (strikes !== before.strikes) changes.push({ put: "strikes", key: session.key, strikes });
+  if (interruptions !== before.interruptions) changes.push({ put: "interruptions", key: session.key, interruptions });
   const marked = before.marked ? null : markResume(session, parts.world.now(), verdict.reason);
   if (marked !== null) changes.push({ put: "resume", session: session.id, resume: marked.resume });
   return changes;

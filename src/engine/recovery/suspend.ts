@@ -5,7 +5,7 @@ import type { Change } from "../../core/change.ts";
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import { bringsOutside } from "../../core/message.ts";
-import type { Boot, SuspendCause, TurnVerdict } from "../../core/recovery.ts";
+import { type Boot, type SuspendCause, type TurnVerdict, decideSuspension } from "../../core/recovery.ts";
 import { type Session, followerOf } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import { draftOf, forgetDraft } from "../outbox/drafts.ts";
@@ -15,6 +15,7 @@ import { leftBy } from "../turns/calls/left.ts";
 
 const whys: Readonly<Record<SuspendCause, string>> = {
   strikes: "it was interrupted three times without getting anywhere",
+  interruptions: `it was interrupted ${limits.interruptionsMax} times by stops and restarts`,
   crash: "the gateway broke down while working on this",
 };
 
@@ -63,7 +64,8 @@ export async function suspensions(
   for (const key of struckOut) {
     if (done.has(key)) continue;
     changes.push({ drop: "strikes", key });
-    for (const session of await interruptedAt(parts, key)) due.set(session.id, { session, cause: "strikes", held: [] });
+    const cause = await causeOf(parts, key);
+    for (const session of await interruptedAt(parts, key)) due.set(session.id, { session, cause, held: [] });
   }
   for (const session of recent.values()) {
     if (!due.has(session.id)) due.set(session.id, { session, cause: "crash", held: [] });
@@ -71,6 +73,12 @@ export async function suspensions(
   const drops: (() => void)[] = [];
   for (const one of due.values()) changes.push(...(await suspension(parts, one, drops)));
   return { changes, drops, count: due.size };
+}
+
+/** An imported count is not in the store yet; such counts are strikes. */
+async function causeOf({ store }: Parts, key: string): Promise<SuspendCause> {
+  const counts = { strikes: await store.strikes(key), interruptions: await store.interruptions(key) };
+  return decideSuspension(counts) ?? "strikes";
 }
 
 /** The sessions of a key with a turn that waits to go on; else the one that is there, unless it is suspended already. */

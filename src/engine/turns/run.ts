@@ -9,9 +9,10 @@ import type { Compacted, Entry, Heard, Said } from "../../core/journal.ts";
 import { limits } from "../../core/limits.ts";
 import { spokenIn } from "../../core/running/spoken.ts";
 import { type Failure, type Row, type Trouble, decideRetry, troubleText } from "../../core/running/patience.ts";
-import type { Session } from "../../core/session.ts";
+import { noteFor } from "../../core/resume.ts";
+import type { Resume, Session } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
-import { unmark } from "../marks.ts";
+import { interruptedBefore } from "../marks.ts";
 import { forgetDraft } from "../outbox/drafts.ts";
 import type { Outlet } from "../outbox/pump.ts";
 import type { Parts } from "../parts.ts";
@@ -47,7 +48,9 @@ export type Runner = (running: Running, journal: readonly Entry[]) => Promise<vo
 export function runner(parts: Parts, outlet: Outlet, timers: Wakeable): Runner {
   return async (running, past) => {
     const preview = await previewOf(parts, outlet.previews, running);
-    const run = turnRun(parts, outlet, timers, running, past, preview);
+    // Only a session that was interrupted costs a read.
+    const before = running.session.resume === null ? null : await interruptedBefore(parts, running);
+    const run = turnRun(parts, outlet, timers, running, past, preview, before);
     try {
       preview.show("");
       while (await run.advance());
@@ -70,6 +73,7 @@ function turnRun(
   running: Running,
   past: readonly Entry[],
   preview: Draft,
+  before: Resume | null,
 ) {
   const { world, events, store } = parts;
   const { session } = running;
@@ -92,10 +96,9 @@ function turnRun(
       case "superseded": {
         const because = "a newer message took its place";
         const left = made.leftBy(because);
-        const clear: Change[] = [{ drop: "strikes", key: session.key }, ...(await unmark(parts, running.session))];
         const event = { type: "ended", outcome: "cancelled", why: because, at: world.now() } as const;
         const unseen = forgetDraft(parts, session.address, id);
-        await move(event, left.entries, [...clear, ...unseen, ...left.changes]);
+        await move(event, left.entries, [...unseen, ...left.changes]);
         left.drop();
         afterWishes(left.changes);
         events.emit({ type: "turn-ended", session: of, turn: id, outcome: "cancelled" });
@@ -122,6 +125,8 @@ function turnRun(
     if (stored.version !== running.turn.version + 1) return;
     const { entries, changes, drop } = made.leftBy(stored.now.why ?? "stopped");
     running.turn = stored;
+    // Ending it cleared the mark in the same commit.
+    running.session = { ...running.session, resume: null };
     isStopped = true;
     drop();
     if (entries.length > 0 && (await tryRecord(entries, changes)) === "committed") afterWishes(changes);
@@ -145,7 +150,7 @@ function turnRun(
   async function takeStep(): Promise<boolean> {
     const tooMuch = await overspent(parts, journal);
     if (tooMuch !== null) return fail(work, tooMuch);
-    const step = await askAgent(parts, running, journal, preview);
+    const step = await askAgent(parts, running, journal, preview, noteFor(journal, before));
     if (step === "aborted") return true;
     if (step.type === "failed") return afterFailure(step);
     failed = null;

@@ -62,8 +62,10 @@ export async function end(work: Work, ending: Ending): Promise<false> {
   const { text, entries = [], more = [] } = ending;
   const why = ending.why === undefined ? {} : { why: parts.hide(ending.why) };
   const outcome = text === "" ? "silent" : ending.outcome;
-  const clear: Change[] = [{ drop: "strikes", key: session.key }];
-  if (running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));
+  // A failed turn keeps mark and counts: its agent has not dealt with the interruption, and the next stop adds to them.
+  const isOver = outcome !== "failed";
+  const clear: Change[] = isOver ? [{ drop: "strikes", key: session.key }] : [];
+  if (isOver && running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));
   const event: TurnEvent = { type: "ended", outcome, ...why, at: parts.world.now() };
   await say(work, event, entries, { id: running.turn.id, text }, [...clear, ...more]);
   if (clear.length > 1) running.session = { ...running.session, resume: null };

@@ -9,7 +9,6 @@ import { limits } from "../../core/limits.ts";
 import { memoryScope } from "../../core/memory.ts";
 import type { Failure } from "../../core/running/patience.ts";
 import { doneCalls, latestText, progressText } from "../../core/running/progress.ts";
-import { noteFor } from "../../core/resume.ts";
 import type { AgentJob, Step } from "../../ports/agent.ts";
 import { childOf, over } from "../abort.ts";
 import type { Parts } from "../parts.ts";
@@ -25,6 +24,7 @@ export async function askAgent(
   running: Running,
   journal: readonly Entry[],
   preview: Draft,
+  note: string | null,
 ): Promise<Given | "aborted"> {
   const { world, agent, archive, store } = parts;
   const { turn, session, abort } = running;
@@ -40,7 +40,7 @@ export async function askAgent(
     attempt: turn.attempt,
     input: turn.input,
     journal,
-    note: noteFor(journal),
+    note,
     history: (limit) => archive.history(session.id, limit),
     journalOf: (of) => store.journalOf(of),
     summary: () => store.summaryOf(session.id),

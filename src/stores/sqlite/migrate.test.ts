@@ -72,7 +72,8 @@ test("S70 a file of the first version: sessions are active and not to be resumed
   );
   assert.deepEqual((await store.turn(turnId("t2")))?.now, { state: "parked", cause: "shutdown", parkedAt: 7 });
   assert.deepEqual(await store.journalOf(turnId("t2")), [{ type: "resumed", attempt: 1 }]);
-  assert.deepEqual([await store.strikes("web/home/s1"), await store.struckOut()], [2, []]);
+  const counts = [await store.strikes("web/home/s1"), await store.interruptions("web/home/s1")];
+  assert.deepEqual([counts, await store.struckOut()], [[2, 0], []]);
   assert.deepEqual(await store.restarting(), []);
 
   const boots = Object.fromEntries((await store.lastBoots(10)).map((boot) => [boot.id, boot]));

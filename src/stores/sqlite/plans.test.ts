@@ -18,6 +18,7 @@ const openOnly = [
   "items_sending",
   "timers_due",
   "strikes_out",
+  "interruptions_out",
 ];
 
 const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> = {
@@ -39,7 +40,8 @@ const expected: Readonly<Record<keyof typeof engineQueries, readonly string[]>> 
   journalOf: ["PRIMARY KEY"],
   journalTail: ["PRIMARY KEY"],
   strikes: ["PRIMARY KEY"],
-  struckOut: ["strikes_out"],
+  interruptions: ["PRIMARY KEY"],
+  struckOut: ["strikes_out", "interruptions_out"],
   sendable: ["items_pending", "sqlite_autoindex_sessions_1"],
   nextItem: ["items_pending", "INTEGER PRIMARY KEY"],
   heldItems: ["items_sending"],

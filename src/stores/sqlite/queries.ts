@@ -54,7 +54,9 @@ export const engineQueries = {
   journalOf: "SELECT entry FROM entries WHERE turn = ? ORDER BY n",
   journalTail: "SELECT entry FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?",
   strikes: "SELECT strikes FROM strikes WHERE key = ?",
-  struckOut: "SELECT key FROM strikes INDEXED BY strikes_out WHERE strikes >= 3 ORDER BY key",
+  interruptions: "SELECT interruptions FROM strikes WHERE key = ?",
+  struckOut: `SELECT key FROM strikes INDEXED BY strikes_out WHERE strikes >= 3
+    UNION SELECT key FROM strikes INDEXED BY interruptions_out WHERE interruptions >= 50`,
   sendable: `SELECT sessions.* FROM (
       SELECT session, min(n) AS first FROM items INDEXED BY items_pending
       WHERE state = 'pending' GROUP BY session ORDER BY first) AS waiting
@@ -107,6 +109,7 @@ export function engineReads(db: DatabaseSync): Reads {
   const nextItem = one(q.nextItem, toItem);
   const spentOn = one(q.spentOn, toSpent);
   const strikes = one(q.strikes, (raw) => raw["strikes"] as number);
+  const interruptions = one(q.interruptions, (raw) => raw["interruptions"] as number);
   return {
     deadBoots: many(q.deadBoots, toBoot),
     sessionOf: one(q.sessionOf, toSession),
@@ -135,6 +138,7 @@ export function engineReads(db: DatabaseSync): Reads {
     journalOf,
     journalTail: async (turn, limit) => (await journalTail(turn, limit)).toReversed(),
     strikes: async (key) => (await strikes(key)) ?? 0,
+    interruptions: async (key) => (await interruptions(key)) ?? 0,
     struckOut: many(q.struckOut, (raw) => raw["key"] as string),
     sendable: many(q.sendable, toSession),
     nextItem: (sessions) => nextItem(JSON.stringify(sessions)),

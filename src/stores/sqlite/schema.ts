@@ -174,4 +174,11 @@ CREATE TABLE devices(
 CREATE TABLE access_links(digest TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
 `,
   },
+  {
+    version: 9,
+    sql: `
+ALTER TABLE strikes ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX interruptions_out ON strikes(key) WHERE interruptions >= 50;
+`,
+  },
 ];

@@ -55,6 +55,10 @@ const table = {
     "INSERT INTO strikes(key, strikes) VALUES (?, ?) ON CONFLICT DO UPDATE SET strikes = excluded.strikes",
     "anything",
   ],
+  interruptions: [
+    "INSERT INTO strikes(key, strikes, interruptions) VALUES (?, 0, ?) ON CONFLICT DO UPDATE SET interruptions = excluded.interruptions",
+    "anything",
+  ],
   dropStrikes: ["DELETE FROM strikes WHERE key = ?", "anything"],
   resume: ["UPDATE sessions SET resume = ? WHERE id = ?", "one"],
   standing: ["UPDATE sessions SET standing = ? WHERE id = ?", "one"],
@@ -163,6 +167,8 @@ export function toRow(change: Change): Row {
     }
     case "strikes":
       return [numbers.strikes, change.key, change.strikes];
+    case "interruptions":
+      return [numbers.interruptions, change.key, change.interruptions];
     case "resume":
       return [numbers.resume, change.resume === null ? null : JSON.stringify(change.resume), change.session];
     case "standing":

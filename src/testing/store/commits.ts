@@ -31,6 +31,7 @@ const everyKind: readonly Change[] = [
   putItem(anItem("t1.0", { turn: turnId("t1") })),
   { put: "timer", timer: { id: "r1", session: sessionId("s1"), turn: null, dueAt: at(9), text: "tea" } },
   { put: "strikes", key: "a key", strikes: 2 },
+  { put: "interruptions", key: "a key", interruptions: 4 },
   { put: "stop", boot: bootId("b1"), stop: { class: "planned", by: "cli", reason: "", at: at(6), clean: true } },
   { put: "ready", boot: bootId("b1"), at: at(7) },
   { put: "story", boot: bootId("b1"), story: { listeningAt: at(8) } },
@@ -62,7 +63,7 @@ function wholeTests(open: OpenStore): void {
     assert.equal((await store.journalOf(turnId("t1"))).length, 1);
     assert.equal(idOf(await store.nextItem([sessionId("s1")])), "t1.0");
     assert.equal((await store.nextTimer())?.id, "r1");
-    assert.equal(await store.strikes("a key"), 2);
+    assert.deepEqual([await store.strikes("a key"), await store.interruptions("a key")], [2, 4]);
     const stop = { class: "planned", by: "cli", reason: "", at: at(6), clean: true };
     const [boot] = await store.lastBoots(1);
     assert.deepEqual([boot?.stop, boot?.readyAt, boot?.story], [stop, at(7), { listeningAt: at(8), exitCode: 0 }]);

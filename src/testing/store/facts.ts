@@ -43,7 +43,20 @@ function smallTests(open: OpenStore): void {
     assert.equal(await store.strikes("k"), 0);
   });
 
-  test("struck out: the keys with three strikes or more", async (t) => {
+  test("interruptions are counted in the row of the strikes: each count keeps the other, and both go together", async (t) => {
+    const { store } = await started(t, open);
+    const counts = async () => [await store.strikes("k"), await store.interruptions("k")];
+    assert.deepEqual(await counts(), [0, 0]);
+    await write(store, [{ put: "interruptions", key: "k", interruptions: 7 }]);
+    assert.deepEqual(await counts(), [0, 7]);
+    await write(store, [{ put: "strikes", key: "k", strikes: 2 }]);
+    await write(store, [{ put: "interruptions", key: "k", interruptions: 8 }]);
+    assert.deepEqual([await counts(), await store.interruptions("other")], [[2, 8], 0]);
+    await write(store, [{ drop: "strikes", key: "k" }]);
+    assert.deepEqual(await counts(), [0, 0]);
+  });
+
+  test("struck out: the keys with three strikes or fifty interruptions, or more", async (t) => {
     const { store } = await started(t, open);
     assert.deepEqual(await store.struckOut(), []);
     for (const [n, key] of ["none", "one", "two", "three", "four"].entries()) {
@@ -52,6 +65,10 @@ function smallTests(open: OpenStore): void {
     assert.deepEqual((await store.struckOut()).toSorted(), ["four", "three"]);
     await write(store, [{ drop: "strikes", key: "four" }]);
     assert.deepEqual(await store.struckOut(), ["three"]);
+    for (const interruptions of [49, 50, 51])
+      await write(store, [{ put: "interruptions", key: `i${interruptions}`, interruptions }]);
+    await write(store, [{ put: "interruptions", key: "three", interruptions: 50 }]);
+    assert.deepEqual((await store.struckOut()).toSorted(), ["i50", "i51", "three"]);
   });
 
   test("a fact is found by its name, replaced and dropped", async (t) => {
