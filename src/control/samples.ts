@@ -257,6 +257,8 @@ const servers: ToolServers = {
       name: "github",
       kind: "program",
       state: "ready",
+      nextAttemptAt: null,
+      protocol: "2025-11-25",
       tools: 2,
       processes: 1,
       why: null,

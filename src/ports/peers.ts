@@ -1,11 +1,23 @@
 // The programs and servers that work for an agent, as their owner sees them: how they are, and which of their tools wait
 // for approval.
 
+export type PeerState =
+  | "starting"
+  | "ready"
+  | "degraded" // it crashed or cannot be reached
+  | "login-needed" // it wants other credentials; trying again does not help
+  | "refused" // it declined us, or may not be started
+  | "stopped"; // the gateway stops
+
 export type PeerStatus = {
   readonly name: string;
   /** `remote`: a server in the network. `program`: one that the gateway starts. */
   readonly kind: "remote" | "program";
-  readonly state: "waiting" | "connecting" | "ready" | "resting" | "closed";
+  readonly state: PeerState;
+  /** When it is tried again (ms since 1970); null when that is not planned. */
+  readonly nextAttemptAt: number | null;
+  /** The revision of the protocol that was agreed on; null before that. */
+  readonly protocol: string | null;
   /** How many it has. */
   readonly tools: number;
   /** How many processes of it run now. */

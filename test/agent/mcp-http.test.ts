@@ -10,7 +10,7 @@ import { stage } from "./mcp-stage.ts";
 const limit = { timeout: 120_000 };
 
 test("calls go over HTTP with the headers that are set, and a key is never said", limit, async (t) => {
-  const server = await openHttpServer("planted-key-1234");
+  const server = await openHttpServer({ key: "planted-key-1234" });
   t.after(() => server.close());
   const { url } = server;
   const right = stage(t, { servers: { net: { url, headers: { authorization: "Bearer planted-key-1234" } } } });

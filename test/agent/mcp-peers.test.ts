@@ -96,7 +96,7 @@ test("a real server that is killed comes back for the next call", limit, async (
   const { call, mcp, alive, log } = peers(t, false);
   await mcp.ready();
   process.kill(serverPid(), "SIGKILL");
-  await until(() => log.some((line) => line.includes("is away")));
+  await until(() => log.some((line) => line.includes("is not available")));
   assert.match(JSON.stringify(await call("every__echo", { message: "again" })), /Echo: again/);
   await mcp.close();
   assert.equal(alive(), 0);

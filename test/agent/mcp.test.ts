@@ -13,6 +13,8 @@ const aStatus = {
   name: "own",
   kind: "program",
   state: "ready",
+  nextAttemptAt: null,
+  protocol: "2025-06-18",
   tools: 0,
   processes: 1,
   why: "it runs without a sandbox, for the owner and admins only",
@@ -183,7 +185,7 @@ test("a server killed between two calls is started again for the next one", limi
   const { mcp, call, calls } = stage(t, { pace: { retryMinMs: 60_000 } });
   await mcp.ready();
   await call("own__die");
-  await until(() => mcp.status()["own"]?.state === "resting");
+  await until(() => mcp.status()["own"]?.state === "degraded");
   assert.ok(mcp.tools().length > 0, "its tools stay known");
   assert.match(JSON.stringify(await call("own__echo", { text: "back" })), /back/);
   assert.equal(calls().filter((line) => line === "started").length, 2);
@@ -197,7 +199,7 @@ test("a server that cannot start is left out, named with its last words, and tri
   assert.match(why ?? "", /exit code 3; its last words: no licence found/);
   assert.match(
     JSON.stringify(await call("own__echo")),
-    /failed.*cannot be reached.*no licence found.*Nothing was done/,
+    /failed.*cannot be reached.*no licence found.*was not delivered/,
   );
   await until(() => calls().length >= 4);
   assert.equal(log.filter((line) => line.startsWith("warn")).length, 1, "it is said once");
@@ -221,7 +223,7 @@ test("a server that hangs keeps nobody waiting, and is given up", limit, async (
   const begun = performance.now();
   await mcp.ready();
   assert.ok(performance.now() - begun < 1_900);
-  assert.equal(mcp.status()["own"]?.state, "connecting");
+  assert.equal(mcp.status()["own"]?.state, "starting");
   const made = call("own__echo");
   const again = performance.now();
   for (let i = 0; i < 20; i++) await mcp.ready();
@@ -236,7 +238,7 @@ test("floods, endless lines and garbage end the connection, and not us", limit, 
   ] as const) {
     const { mcp } = stage(t, { mode, pace: { retryMinMs: 60_000 } });
     await mcp.ready();
-    await until(() => mcp.status()["own"]?.state === "resting");
+    await until(() => mcp.status()["own"]?.state === "degraded");
     assert.match(mcp.status()["own"]?.why ?? "", why);
   }
   const { call } = stage(t);
@@ -287,7 +289,7 @@ test("closing ends the servers, also a stubborn one and one that hangs, and noth
     await until(() => calls().length > 0);
     await mcp.close();
     assert.equal(alive(), 0, mode);
-    assert.equal(mcp.status()["own"]?.state, "closed");
+    assert.equal(mcp.status()["own"]?.state, "stopped");
     await assert.rejects(async () => {
       const result = await mcp.toolNamed("own__echo")?.run({}, aContext());
       if (result?.type === "failed") throw new Error(result.why);

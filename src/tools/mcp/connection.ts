@@ -2,6 +2,7 @@
 // where the protocol's library is loaded. The end of a connection is reported once, with the reason.
 
 import { type Client, ProtocolError } from "@modelcontextprotocol/client";
+import { Fault } from "../../core/fault.ts";
 import { flood } from "../../peers/child.ts";
 import { type Line, dial, endOf, hasSession } from "./dial.ts";
 import type { EraMemory } from "./era.ts";
@@ -28,6 +29,8 @@ export type Called =
   | { readonly type: "answered"; readonly answer: Answer }
   /** The server declined it. */
   | { readonly type: "refused"; readonly why: string }
+  /** The server declined it, because it wants other credentials. */
+  | { readonly type: "login"; readonly why: string }
   /** The server did not get the call. */
   | { readonly type: "unheard"; readonly why: string }
   /** The server may have run it. */
@@ -150,6 +153,8 @@ export async function openConnection(options: Connecting): Promise<Connection> {
 function endFor({ line }: Link, error: unknown): ConnectionEnd {
   const ended = line === null ? null : endOf(line.transport);
   if (ended !== null) return { type: "lost", why: ended };
+  // The program may not be started as it is configured.
+  if (error instanceof Fault) return { type: "refused", why: error.message };
   return endBy(failureOf(error, false));
 }
 
@@ -328,8 +333,11 @@ async function call(link: Link, { client, transport }: Line, ask: Ask): Promise<
   } catch (error) {
     ask.signal.throwIfAborted();
     if (whyBroken !== null) return { type: "lost", why: whyBroken };
-    if (link.over !== null) return { type: "lost", why: (link.over as ConnectionEnd).why };
-    return await calledBy(link, failureOf(error, hasSession(transport)), ask);
+    const failure = failureOf(error, hasSession(transport));
+    const isUnheard = failure.type === "session" || failure.type === "unreached";
+    // The connection may have ended for another reason while this call was not even delivered.
+    if (!isUnheard && link.over !== null) return { type: "lost", why: (link.over as ConnectionEnd).why };
+    return await calledBy(link, failure, ask);
   } finally {
     link.pending.delete(ask.key);
   }
@@ -345,7 +353,7 @@ async function calledBy(link: Link, failure: Failure, ask: Ask): Promise<Called>
       return { type: "unheard", why };
     case "login":
       await end(link, why, "login");
-      return { type: "refused", why };
+      return { type: "login", why };
     case "refused":
       return { type: "refused", why };
     case "timeout":

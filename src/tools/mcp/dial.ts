@@ -2,6 +2,7 @@
 // `initialize`, or the still older transport over SSE. What to try next after a failure is decided by a table.
 
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Fault } from "../../core/fault.ts";
 import type { EraMemory } from "./era.ts";
 import { failureOf, isTimeout, statusOf } from "./failures.ts";
 import type { McpServer } from "./options.ts";
@@ -50,7 +51,7 @@ export async function dial(options: DialOptions): Promise<Line> {
       const next: DialMode | null = signal.aborted ? null : nextMode(mode, "url" in server, error, hasEnded);
       if (next === null) {
         if (isRemembered) await era.remember("unknown");
-        throw first === null || mode !== "sse" ? error : new Error(neither(first, error));
+        throw first === null || mode !== "sse" ? error : new Fault("not-possible", neither(first, error));
       }
       first ??= error;
       mode = next;

@@ -59,6 +59,8 @@ export type McpPace = {
   readonly callMaxMs: number;
   readonly retryMinMs: number;
   readonly retryMaxMs: number;
+  /** A server that needs a login is not asked again by calls for this long. */
+  readonly loginMs: number;
   /** A list that changes is read again at most this often. */
   readonly relistMs: number;
 };
@@ -72,6 +74,7 @@ export const mcpPace: McpPace = {
   callMaxMs: 600_000,
   retryMinMs: 1_000,
   retryMaxMs: 300_000,
+  loginMs: 60_000,
   relistMs: 1_000,
 };
 

@@ -1,13 +1,12 @@
 // One process of a configured server, or the connection to a remote one. The main one is connected in the background and
-// taken up again after its death with growing pauses; the others wait for a call. What it listed last stays known while it
-// is away.
+// again after a failure, with growing pauses; the others wait for a call. The tools that it listed last stay known.
 
 import { sentenceOf } from "../../core/fault.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import { type PeerWorkspace, prepareLaunch } from "../../peers/launch.ts";
-import type { PeerStatus } from "../../ports/peers.ts";
+import type { PeerState, PeerStatus } from "../../ports/peers.ts";
 import type { ToolCatalog } from "./catalog.ts";
-import type { Connection, Listed } from "./connection.ts";
+import type { Connection, ConnectionEnd, Listed } from "./connection.ts";
 import type { EraMemory } from "./era.ts";
 import type { McpOptions, McpPace, McpServer } from "./options.ts";
 import type { PipeOptions } from "./pipe.ts";
@@ -20,7 +19,7 @@ export interface ServerLife {
   /** Rejects with the reason when it cannot be reached. Not idle until `work` has ended. */
   use<T>(signal: AbortSignal, work: (connection: Connection) => Promise<T>): Promise<T>;
   isIdle(): boolean;
-  status(): Pick<PeerStatus, "state" | "why">;
+  status(): Pick<PeerStatus, "state" | "why" | "nextAttemptAt" | "protocol">;
   close(): Promise<void>;
 }
 
@@ -38,6 +37,7 @@ export type LifeOptions = {
 
 /** A server that was up for this long has not failed by starting. */
 const steadyMs = 60_000;
+const stopping = "the gateway stops";
 
 export function serverLife({
   name,
@@ -51,8 +51,10 @@ export function serverLife({
 }: LifeOptions): ServerLife {
   const { log, host } = options;
   const closing = new AbortController();
-  let state: PeerStatus["state"] = "waiting";
+  let state: PeerState = "starting";
   let why: string | null = null;
+  let nextAttemptAt: number | null = null;
+  let refusedAt = 0;
   let known: readonly Listed[] | null = null;
   let connection: Connection | null = null;
   let opening: Promise<Connection> | null = null;
@@ -75,7 +77,9 @@ export function serverLife({
 
   async function open(): Promise<Connection> {
     clearTimeout(retry);
-    state = "connecting";
+    nextAttemptAt = null;
+    // One that fails again and again is not shown as starting each time.
+    if (failures === 0) state = "starting";
     try {
       const { openConnection } = await import("./connection.ts");
       closing.signal.throwIfAborted();
@@ -88,45 +92,51 @@ export function serverLife({
         signal: closing.signal,
         trouble: (what, error) => log("debug", what, { server: name, why: hideSecrets(settings, sentenceOf(error)) }),
         listed: saw,
-        closed: (end) => rest(end.why),
+        closed: fail,
       });
       connection = made;
       state = "ready";
       why = null;
       upSince = performance.now();
-      log("info", "an MCP server is connected", { server: name, tools: known?.length ?? 0 });
+      log("info", "an MCP server is connected", { server: name, tools: known?.length ?? 0, protocol: made.protocol });
       return made;
     } catch (error) {
-      const reason = hideSecrets(settings, sentenceOf(error));
-      rest(reason);
-      throw new Error(reason);
+      fail(endOf(error));
+      throw new Error(closing.signal.aborted ? stopping : (why ?? ""));
     }
   }
 
-  /** It is away; it is tried again after a pause that grows with every failure. */
-  function rest(reason: string): void {
+  /** It is tried again after a pause that grows with every failure, unless it needs a login first. */
+  function fail(end: ConnectionEnd): void {
     if (connection !== null && performance.now() - upSince > steadyMs) failures = 0;
     connection = null;
     if (closing.signal.aborted) return;
-    state = "resting";
-    why = hideSecrets(settings, reason);
+    state = stateAfter[end.type];
+    why = hideSecrets(settings, end.type === "login" ? loginText(name, end.why) : end.why);
     const pauseMs = Math.min(pace.retryMinMs * 2 ** failures, pace.retryMaxMs);
     failures++;
-    log(failures === 1 ? "warn" : "debug", "an MCP server is away", { server: name, why, failures, pauseMs });
+    const isRetried = isMain && end.type !== "login";
+    refusedAt = performance.now();
+    nextAttemptAt = isRetried ? Date.now() + pauseMs : null;
+    log(failures === 1 ? "warn" : "debug", "an MCP server is not available", { server: name, state, why, failures });
     clearTimeout(retry);
-    if (!isMain) return;
+    if (!isRetried) return;
     retry = setTimeout(() => void connect().catch(noted), pauseMs);
     retry.unref();
   }
 
   /** The reason is in the status already. */
   function noted(error: unknown): void {
-    log("debug", "an MCP server is still away", { server: name, why: sentenceOf(error) });
+    log("debug", "an MCP server is still not available", { server: name, why: sentenceOf(error) });
   }
 
   function connect(): Promise<Connection> {
-    if (closing.signal.aborted) return Promise.reject(new Error("the gateway stops"));
+    if (closing.signal.aborted) return Promise.reject(new Error(stopping));
     if (connection !== null) return Promise.resolve(connection);
+    // The answer would be the same: a model that calls again and again does not hammer the server.
+    if (state === "login-needed" && performance.now() - refusedAt < pace.loginMs) {
+      return Promise.reject(new Error(why ?? ""));
+    }
     opening ??= open().finally(() => (opening = null));
     return opening;
   }
@@ -147,16 +157,33 @@ export function serverLife({
       }
     },
     isIdle: () => uses === 0 && opening === null,
-    status: () => ({ state, why }),
+    status: () => ({ state, why, nextAttemptAt, protocol: connection?.protocol ?? null }),
     async close() {
-      closing.abort(new Error("the gateway stops"));
+      closing.abort(new Error(stopping));
       clearTimeout(retry);
       await opening?.catch(noted);
       await connection?.close();
       connection = null;
-      state = "closed";
+      nextAttemptAt = null;
+      state = "stopped";
     },
   };
+}
+
+const stateAfter: Readonly<Record<ConnectionEnd["type"], PeerState>> = {
+  login: "login-needed",
+  refused: "refused",
+  lost: "degraded",
+};
+
+function endOf(error: unknown): ConnectionEnd {
+  // By its shape, because the class is in a module that is loaded late.
+  if (error instanceof Error && "end" in error) return error.end as ConnectionEnd;
+  return { type: "lost", why: sentenceOf(error) };
+}
+
+export function loginText(name: string, why: string): string {
+  return `${why}. Put a valid token into agent.mcp.${name}.headers`;
 }
 
 async function orAfter(work: Promise<void>, ms: number): Promise<void> {

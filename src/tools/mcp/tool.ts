@@ -16,9 +16,10 @@ import type { Called, Connection, Listed } from "./connection.ts";
 import { type ToolDefinition, changeText, digestOf } from "./definitions.ts";
 import type { McpOptions, McpPace } from "./options.ts";
 import type { ServerProcesses } from "./processes.ts";
-import { complaint, resultOf } from "./results.ts";
+import { type FailedAttempt, afterAttempts, unreachable } from "./outcome.ts";
+import { resultOf } from "./results.ts";
 import { shortText } from "./schema.ts";
-import { type ServerLife, hideSecrets } from "./server.ts";
+import { type ServerLife, hideSecrets, loginText } from "./server.ts";
 
 export type ToolParts = Pick<McpOptions, "policy" | "blobs"> & {
   readonly pace: McpPace;
@@ -68,7 +69,7 @@ export function lazyTool(server: ServerProcesses, name: string, find: () => Tool
       await server.main.use(signal, async () => undefined);
     } catch (error) {
       signal.throwIfAborted();
-      return unreachable(server, error);
+      return unreachable(server.name, sentenceOf(error));
     }
     const found = find();
     return typeof found === "string" ? { type: "failed", why: found } : found;
@@ -139,12 +140,6 @@ function askAboutChange(server: ServerProcesses, name: string, seen: Listed, inp
   };
 }
 
-/** The reason may be a server's last words. */
-function unreachable({ name }: ServerProcesses, error: unknown): ToolResult {
-  const why = `the MCP server ${name} cannot be reached: ${sentenceOf(error).replace(/\.$/, "")}. Nothing was done. Its settings are under agent.mcp.${name}`;
-  return { type: "failed", why, outside: true };
-}
-
 type Judged = Pick<Listed, "readOnly" | "destructive"> & {
   readonly server: ServerProcesses;
   /** As the model calls it: the only one that is known in every state of the server. */
@@ -185,7 +180,6 @@ type Run = {
   readonly parts: ToolParts;
 };
 
-/** A call that did not reach the server is made again over a new connection; one that did, only where that is harmless. */
 async function run(how: Run, input: unknown, context: ToolContext): Promise<ToolResult> {
   const { server, tool, effect, parts } = how;
   const refused = await refusal(server, context.requester, parts);
@@ -197,23 +191,32 @@ async function run(how: Run, input: unknown, context: ToolContext): Promise<Tool
   const { blobs } = parts;
   const put: Blobs["put"] | undefined = blobs && ((bytes, as) => blobs.put(bytes, { ...as, turn: context.turn }));
   const keeping = put === undefined ? {} : { blobs: { put } };
-  for (let attempt = 1; ; attempt++) {
-    let called: Called | ToolResult;
-    try {
-      called = await life.use(context.signal, (connection) => callOnce(how, life, connection, input, context));
-    } catch (error) {
-      context.signal.throwIfAborted();
-      return unreachable(server, error);
-    }
+  const facts = { server: server.name, tool, effect };
+  const attempts: FailedAttempt[] = [];
+  for (;;) {
+    const called = await attempt(how, life, input, context);
     if (called.type === "answered") return resultOf(called.answer, keeping);
-    if (called.type === "ok" || called.type === "failed" || called.type === "unknown") return called;
-    const why = hideSecrets(server.settings, called.why);
-    if (called.type === "refused") return complaint(why);
-    const isHarmless = called.type === "unheard" || effect === "pure" || effect === "keyed";
-    if (attempt === 1 && isHarmless) continue;
-    const what = `the MCP server ${server.name} gave no result: ${why}`;
-    if (called.type === "unheard" || effect === "pure") return { type: "failed", why: what, outside: true };
-    return { type: "unknown", why: `${what}. Whether ${tool} was done is not known`, outside: true };
+    attempts.push(
+      called.type === "login"
+        ? { type: "refused", why: loginText(server.name, called.why) }
+        : { type: called.type, why: hideSecrets(server.settings, called.why) },
+    );
+    const next = afterAttempts(facts, attempts);
+    if (next !== "again") return next;
+  }
+}
+
+async function attempt(
+  how: Run,
+  life: ServerLife,
+  input: unknown,
+  context: ToolContext,
+): Promise<Called | FailedAttempt> {
+  try {
+    return await life.use(context.signal, (connection) => callOnce(how, life, connection, input, context));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { type: "unreachable", why: sentenceOf(error) };
   }
 }
 
@@ -224,15 +227,14 @@ async function callOnce(
   connection: Connection,
   input: unknown,
   { key, signal, tell }: ToolContext,
-): Promise<Called | ToolResult> {
+): Promise<Called> {
   const listed = life.tools()?.find((one) => one.name === tool);
   if (listed === undefined) {
-    return { type: "failed", why: `the MCP server ${server.name} has no tool ${tool} any more. Nothing was done` };
+    return { type: "refused", why: `it has no tool ${tool} any more` };
   }
   if (!server.catalog.isApproved(listed)) {
     if (server.vetted.get(callDigest(tool, input)) !== digestOf(listed)) {
-      const why = `the MCP server ${server.name} changed ${tool} since it was approved. Nothing was done; call it again to ask about it`;
-      return { type: "failed", why };
+      return { type: "refused", why: `it changed ${tool} since it was approved. Call it again to ask about it` };
     }
     await server.catalog.approve([listed]);
   }

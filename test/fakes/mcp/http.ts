@@ -1,81 +1,162 @@
-// An MCP server of our own behind HTTP, as a library: it forgets its sessions, breaks answers off, answers with errors,
-// and counts what reached it.
+// An MCP server behind Streamable HTTP, written against the protocol and not against its library, so that it can be wrong:
+// it forgets its sessions, breaks answers off, refuses, dies and comes back at the same address, and counts what reached it.
 
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-type Heard = { readonly id?: number; readonly method: string; readonly params?: { readonly name?: string } };
+type Message = { readonly id?: number | string; readonly method: string; readonly params?: { readonly name?: string } };
+
+export type HttpOptions = {
+  /** The bearer token that it wants; none when empty. */
+  readonly key?: string;
+  /** Its answer to a session that it does not know: 404 by the protocol, 400 by the reference server. */
+  readonly unknownSession?: 400 | 404;
+};
 
 export type HttpServer = {
   readonly url: string;
   /** Names of the tools whose calls arrived. */
   readonly calls: string[];
+  /** How many requests of any kind arrived. */
+  requests(): number;
   /** The authorization of the last request. */
   seen(): string | undefined;
   /** As after a restart of the server: it knows no session any more. */
   forget(): void;
+  setKey(key: string): void;
+  /** Calls of `resumable` that were closed by the server are answered in the next stream. */
+  finish(): void;
+  /** As a process that is killed. */
+  kill(): Promise<void>;
+  /** At the same address, without its sessions. */
+  start(): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function openHttpServer(key = ""): Promise<HttpServer> {
-  const calls: string[] = [];
-  let life = 1;
-  let seen: string | undefined;
+const readOnly = { readOnlyHint: true };
+const tools = [
+  ...["echo", "break", "flood", "deny", "busy", "broken", "resumable"].map((name) => ({ name, annotations: {} })),
+  { name: "read-resumable", annotations: readOnly },
+  { name: "keyed-break", annotations: { idempotentHint: true } },
+].map((tool) => ({ ...tool, inputSchema: { type: "object" } }));
 
-  function answer(response: ServerResponse, id: number | undefined, result: unknown): void {
+const refusals: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  deny: [403, "you may not"],
+  busy: [429, "too many requests"],
+  broken: [502, "bad gateway"],
+};
+
+export async function openHttpServer({ key: first = "", unknownSession = 404 }: HttpOptions = {}): Promise<HttpServer> {
+  const calls: string[] = [];
+  let key = first;
+  let life = 1;
+  let requests = 0;
+  let seen: string | undefined;
+  let isFinished = false;
+  let server: Server;
+  let port = 0;
+
+  function answer(response: ServerResponse, id: Message["id"], result: unknown): void {
     response.writeHead(200, { "content-type": "application/json", "mcp-session-id": `life${life}` });
     response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
   }
 
-  function call(response: ServerResponse, { id, params }: Heard): void {
+  function call(response: ServerResponse, { id, params }: Message): void {
     const name = params?.name ?? "";
     calls.push(name);
+    const refusal = refusals[name];
+    if (refusal !== undefined) return void response.writeHead(refusal[0]).end(refusal[1]);
     if (name === "echo") return answer(response, id, { content: [{ type: "text", text: "over http" }] });
     response.writeHead(200, { "content-type": "text/event-stream" });
+    if (name.endsWith("resumable")) {
+      // It numbers its events, closes the stream, and goes on in another when it is asked for.
+      response.write(`id: ${id}\nretry: 50\ndata: \n\n`);
+      if (!isFinished) return void setTimeout(() => response.end(), 20);
+      return void response.end(event(id));
+    }
     // One breaks off, one never ends.
     response.write(": hello\n\n");
-    if (name === "break") setTimeout(() => response.destroy(), 20);
+    if (name.endsWith("break")) setTimeout(() => response.destroy(), 20);
     if (name === "flood") {
       const pour = (): void => {
         if (response.destroyed) return;
-        if (response.write(`data: ${"x".repeat(1_000_000)}`.replace("\n", ""))) setImmediate(pour);
+        if (response.write("data: x".padEnd(1_000_000, "x"))) setImmediate(pour);
         else response.once("drain", pour);
       };
       pour();
     }
   }
 
-  function hear(request: IncomingMessage, response: ServerResponse, heard: Heard): void {
+  function event(id: Message["id"]): string {
+    const result = { content: [{ type: "text", text: "continued" }] };
+    return `id: ${id}-2\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`;
+  }
+
+  function post(request: IncomingMessage, response: ServerResponse, message: Message): void {
+    if (message.method === "initialize") {
+      const serverInfo = { name: "http", version: "1" };
+      return answer(response, message.id, { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo });
+    }
+    if (!isKnown(request, response)) return;
+    if (message.id === undefined) return void response.writeHead(202).end();
+    if (message.method === "tools/call") return call(response, message);
+    answer(response, message.id, message.method === "tools/list" ? { tools } : {});
+  }
+
+  function isKnown(request: IncomingMessage, response: ServerResponse): boolean {
+    const isMine = request.headers["mcp-session-id"] === `life${life}`;
+    if (!isMine) response.writeHead(unknownSession).end("Bad Request: no valid session ID");
+    return isMine;
+  }
+
+  function get(request: IncomingMessage, response: ServerResponse): void {
+    if (!isKnown(request, response)) return;
+    const last = request.headers["last-event-id"];
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(": open\n\n");
+    if (last === undefined) return;
+    response.write(`id: ${String(last)}\nretry: 50\ndata: \n\n`);
+    if (isFinished) response.end(event(Number(last)));
+    else setTimeout(() => response.end(), 50);
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    requests++;
     seen = request.headers.authorization;
     if (key !== "" && seen !== `Bearer ${key}`) {
       return void response.writeHead(401).end(`the key ${seen ?? "(none)"} is wrong`);
     }
-    if (heard.method === "initialize") {
-      const serverInfo = { name: "http", version: "1" };
-      return answer(response, heard.id, { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo });
-    }
-    if (request.headers["mcp-session-id"] !== `life${life}`) return void response.writeHead(404).end("no such session");
-    if (heard.id === undefined) return void response.writeHead(202).end();
-    if (heard.method === "tools/call") return call(response, heard);
-    const tools = ["echo", "break", "flood"].map((name) => ({ name, inputSchema: { type: "object" } }));
-    answer(response, heard.id, { tools });
-  }
-
-  const server = createServer((request, response) => {
+    if (request.method === "GET") return get(request, response);
     if (request.method !== "POST") return void response.writeHead(405).end();
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => hear(request, response, JSON.parse(Buffer.concat(chunks).toString()) as Heard));
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    request.on("end", () => post(request, response, JSON.parse(Buffer.concat(chunks).toString()) as Message));
+  }
+
+  async function start(): Promise<void> {
+    server = createServer(handle);
+    await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
+    ({ port } = server.address() as AddressInfo);
+  }
+
+  async function kill(): Promise<void> {
+    life++;
+    const closed = new Promise((done) => server.close(done));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  await start();
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     calls,
+    requests: () => requests,
     seen: () => seen,
     forget: () => void life++,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    setKey: (next) => void (key = next),
+    finish: () => void (isFinished = true),
+    kill,
+    start,
+    close: kill,
   };
 }
