@@ -31,6 +31,16 @@ test("ids of a later time are greater, and two processes do not share one", () =
   assert.notEqual(idsFrom(() => 5, randomBytes)(), idsFrom(() => 5, randomBytes)());
 });
 
+test("a clock that is set back while somebody sleeps does not make the sleep longer", async (t) => {
+  const world = realWorld(() => {});
+  const real = Date.now.bind(Date);
+  const sleeping = world.sleep((world.now() + 50) as Instant, new AbortController().signal);
+  t.mock.method(Date, "now", () => real() - 3_600_000);
+  await sleeping;
+  const before = world.monotonic();
+  assert.ok(before > 0 && world.monotonic() >= before);
+});
+
 test("sleep ends at its time, and at once when it is aborted; aborting leaves nothing behind", async () => {
   const world = realWorld(() => {});
   const until = (world.now() + 5) as Instant;

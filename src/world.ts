@@ -12,6 +12,7 @@ export function realWorld(log: World["log"]): World {
   const nextId = idsFrom(Date.now, randomBytes);
   return {
     now: () => Date.now() as Instant,
+    monotonic: () => performance.now(),
     sleep,
     id: nextId,
     chance: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
@@ -20,8 +21,10 @@ export function realWorld(log: World["log"]): World {
 }
 
 async function sleep(until: Instant, signal: AbortSignal): Promise<void> {
+  const endsAt = performance.now() + until - Date.now();
   while (!signal.aborted) {
-    const left = until - Date.now();
+    // A timer may fire a moment early, and then the clock decides.
+    const left = Math.min(until - Date.now(), Math.ceil(endsAt - performance.now()));
     if (left <= 0) return;
     await nap(Math.min(left, napMaxMs), signal);
   }

@@ -10,6 +10,7 @@ export function hurried(): World {
   let now = at(0);
   return {
     now: () => now,
+    monotonic: () => now,
     async sleep(until) {
       now = Math.max(now, until) as Instant;
       await wait(5);

@@ -56,6 +56,8 @@ export const limits = {
   /** First and longest pause between two attempts to send. */
   retryMinMs: 1_000,
   retryMaxMs: 5 * 60_000,
+  /** An item waits no longer than this for its next attempt, whatever the platform asks for or the clock says. */
+  itemPauseMaxMs: 3_600_000,
   /** A reply that could not be sent for this long is held. */
   giveUpMs: 3 * 24 * 3_600_000,
   /** A conversation reads at most one notice about held answers in this time. */

@@ -18,6 +18,7 @@ import {
   afterSend,
   asNewItem,
   decideInDoubt,
+  pauseOf,
   retryPauseMs,
 } from "./outbox.ts";
 
@@ -318,4 +319,17 @@ test("a dead letter tried again is as old as its second chance", () => {
   const result = { type: "retry", afterMs: 0, why: "busy" } as const;
   const next = advanceItem(item, { type: "answered", result, at: later(longAfter, 10), chance: 0 });
   assert.equal(next.now.state, "pending");
+});
+
+test("an item waits for its next attempt, and a clock that was set back does not make it wait for hours", () => {
+  const now = at(10_000);
+  const cases = [
+    { name: "never tried, due now", attempts: 0, due: 0, pause: 0 },
+    { name: "never tried, stored before the clock was set back", attempts: 0, due: 3_600_000, pause: 0 },
+    { name: "tried, due", attempts: 2, due: -5, pause: 0 },
+    { name: "tried, due later", attempts: 1, due: 4_000, pause: 4_000 },
+    { name: "tried, due a day from now", attempts: 1, due: 86_400_000, pause: 3_600_000 },
+  ];
+  for (const { name, attempts, due, pause } of cases)
+    assert.equal(pauseOf({ state: "pending", dueAt: later(now, due), attempts }, now), pause, name);
 });

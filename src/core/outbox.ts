@@ -145,6 +145,14 @@ function afterAnswer(item: OutboxItem, tries: Tries, event: ItemEvent & { type: 
   }
 }
 
+/**
+ * How long a pending item still waits. One that was never tried is due when it is stored: a later time means that the clock
+ * was set back since.
+ */
+export function pauseOf({ attempts, dueAt }: ItemState & { state: "pending" }, at: Instant): number {
+  return attempts === 0 ? 0 : Math.min(Math.max(0, dueAt - at), limits.itemPauseMaxMs);
+}
+
 export function isTooOld({ createdAt }: OutboxItem, { renewedAt = createdAt }: Tries, at: Instant): boolean {
   return at - renewedAt > limits.giveUpMs;
 }

@@ -6,8 +6,14 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export type Facts = Readonly<Record<string, unknown>>;
 
 export interface World {
+  /** The machine's clock, which can be set back or ahead at any moment. */
   now(): Instant;
-  /** Resolves at `until`, or at once when the signal aborts. Never rejects. */
+  /** Milliseconds since an arbitrary moment, for durations inside one process: it never goes back and never jumps. */
+  monotonic(): number;
+  /**
+   * Resolves at `until`, or at once when the signal aborts. Never rejects. When the clock is set back meanwhile, it resolves
+   * after the time that `until` was away, so that a pause never grows.
+   */
   sleep(until: Instant, signal: AbortSignal): Promise<void>;
   /** A new id, greater than all before it in this process. */
   id(): string;

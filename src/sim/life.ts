@@ -32,6 +32,7 @@ export function life(number: number, time: Time, chances: Dice, ids: { next: num
 
   const world: World = {
     now: () => time.now(),
+    monotonic: () => time.now(),
     sleep(until, signal) {
       return new Promise((resolve) => {
         if (signal.aborted) return resolve();

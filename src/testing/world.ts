@@ -52,6 +52,13 @@ function timeTests(open: OpenWorld): void {
     assert.ok(Number.isSafeInteger(open().world.now()));
   });
 
+  test("monotonic time passes while somebody sleeps", async () => {
+    const { world, pass } = open();
+    const begun = world.monotonic();
+    await pass(world.sleep(later(world.now(), 20), never));
+    assert.ok(world.monotonic() - begun >= 19, "it stands still");
+  });
+
   test("a sleep ends at its time, not before", async () => {
     const { world, pass } = open();
     for (const ms of [0, 1, 5, 20]) {

@@ -74,6 +74,8 @@ const forgetEvery = 1_000;
 export function gate(parts: Parts, closing: AbortSignal): Gate {
   const { world } = parts;
   const rooms = new Map<string, Room>();
+  // A clock that is set back must not make a chat wait until it has caught up.
+  const time = (): Instant => world.monotonic() as Instant;
 
   function roomOf(to: Pick<Address, "platform" | "account">): Room {
     const key = JSON.stringify([to.platform, to.account]);
@@ -110,7 +112,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     if (after === before) return;
     room.chats.set(name, after);
     if (room.chats.size % forgetEvery !== 0) return;
-    for (const [chat, sent] of room.chats) if (isForgotten(sent, world.now())) room.chats.delete(chat);
+    for (const [chat, sent] of room.chats) if (isForgotten(sent, time())) room.chats.delete(chat);
   }
 
   /** What is done to the count of a chat is done to that of the account. Where nobody counts, nothing is kept. */
@@ -139,12 +141,12 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     count(room, to, isEdit, (before) => letThrough(before, leaves));
     return {
       begin() {
-        const now = world.now();
+        const now = time();
         count(room, to, isEdit, (before) => leftNow(before, left, now));
         left = now;
       },
       answered(result) {
-        close(world.now());
+        close(time());
         if (result.type === "retry") rest(room, to, result.afterMs, result.all === true);
         if (room.waiting.length > 0) admit(room);
       },
@@ -154,7 +156,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
 
   function rest(room: Room, to: Address, afterMs: number, isAll: boolean): void {
     if (afterMs <= 0) return;
-    const now = world.now();
+    const now = time();
     if (isAll) {
       room.account = rested(room.account, now, afterMs);
       room.quietUntil = later(now, afterMs + limits.previewQuietMs);
@@ -181,7 +183,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     room.nap = null;
     room.isFull = isShut(room);
     let next = Number.POSITIVE_INFINITY;
-    const now = world.now();
+    const now = time();
     for (let i = 0; i < room.waiting.length && !room.isFull; ) {
       const { to, isEdit, resolve } = room.waiting[i] as Waiting;
       const verdict = decide(room, to, "final", isEdit, now);
@@ -200,7 +202,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function lookAgain(room: Room, at: Instant): void {
     const nap = new AbortController();
     room.nap = nap;
-    void world.sleep(at, nap.signal).then(() => {
+    void world.sleep(later(world.now(), Math.ceil(at - time())), nap.signal).then(() => {
       if (!nap.signal.aborted) admit(room);
     });
   }
@@ -209,7 +211,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     const room = roomOf(to);
     if (room.waiting.length > 0) admit(room);
     if (isShut(room) || room.isFull || room.free === 0) return null;
-    return decide(room, to, "final", isEdit, world.now()).type === "now" ? seatIn(room, to, isEdit) : null;
+    return decide(room, to, "final", isEdit, time()).type === "now" ? seatIn(room, to, isEdit) : null;
   }
 
   closing.addEventListener("abort", () => {
@@ -235,11 +237,11 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       if (room.waiting.length > 0) admit(room);
       if (isShut(room) || room.isFull || room.waiting.some((one) => chatOf(room, one.to) === chatOf(room, to)))
         return null;
-      const now = world.now();
+      const now = time();
       if (room.quietUntil > now) return null;
       return decide(room, to, "preview", true, now).type === "now" ? counted(room, to, true, now) : null;
     },
-    rests: (to) => roomOf(to).account.restsUntil > world.now(),
+    rests: (to) => roomOf(to).account.restsUntil > time(),
     stands({ name, account }, isUp) {
       const room = roomOf({ platform: name, account });
       room.isDown = !isUp && platformOf(parts, { platform: name, account })?.can.sendsByLink === true;

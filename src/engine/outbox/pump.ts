@@ -7,7 +7,7 @@ import { isHeldNotice } from "../../core/held.ts";
 import { Bug, type Instant, type SessionId, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address } from "../../core/message.ts";
-import { type OutboxItem, type SendResult, advanceItem, afterSend, isTooOld } from "../../core/outbox.ts";
+import { type OutboxItem, type SendResult, advanceItem, afterSend, isTooOld, pauseOf } from "../../core/outbox.ts";
 import { type Session, sessionKey } from "../../core/session.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf, settingsOf } from "../parts.ts";
@@ -99,10 +99,9 @@ export function pump(parts: Parts): Pump {
   /** Waits until the item may go, then stores that it is being sent; null when it must be looked up again. */
   async function take(item: OutboxItem, line: Line): Promise<Taken | null> {
     if (item.now.state !== "pending") throw new Bug(`item ${item.id} is ${item.now.state}, not pending`);
-    if (item.now.dueAt > world.now()) {
-      await rest(line, item.now.dueAt);
-      return null;
-    }
+    const pause = pauseOf(item.now, world.now());
+    // A new item of another conversation may be older, and ends the pause early.
+    if (pause > 0 && !(await rest(line, later(world.now(), pause)))) return null;
     // What is still being written into the message would overwrite its end.
     if (item.edits !== undefined) await growing.busy(item.to, item.edits);
     const seat = await all.wait(item.to, item.edits !== undefined);
@@ -129,11 +128,15 @@ export function pump(parts: Parts): Pump {
     return true;
   }
 
-  async function rest(line: Line, until: Instant): Promise<void> {
-    line.nap = childOf(closing.signal);
-    await world.sleep(until, line.nap.signal);
-    line.nap.abort(over);
+  /** True when it lasted its time, and not only until somebody ended it. */
+  async function rest(line: Line, until: Instant): Promise<boolean> {
+    const nap = childOf(closing.signal);
+    line.nap = nap;
+    await world.sleep(until, nap.signal);
+    const isOver = !nap.signal.aborted;
+    nap.abort(over);
     line.nap = null;
+    return isOver;
   }
 
   async function sendAndSettle({ item, seat }: Taken, line: Line): Promise<void> {
