@@ -97,7 +97,14 @@ export function advanceItem(item: OutboxItem, event: ItemEvent): OutboxItem {
       return next(item, afterAnswer(item, triesOf(from), event));
     case "confirmed":
       if (from.state !== "sending") break;
-      return next(item, { ...from, sent: [...(from.sent ?? []), event.remoteId] });
+      // Uncertain attempts are counted for each visible message, and this one is not uncertain any more.
+      return next(item, {
+        state: "sending",
+        boot: from.boot,
+        attempts: from.attempts,
+        ...(from.renewedAt === undefined ? {} : { renewedAt: from.renewedAt }),
+        sent: [...(from.sent ?? []), event.remoteId],
+      });
     case "orphaned":
       if (from.state !== "sending") break;
       return next(item, inDoubt(triesOf(from), "the gateway died while sending it", event.at, false));

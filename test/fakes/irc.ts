@@ -11,8 +11,11 @@ export type FakeIrc = {
   line(from: string, target: string, text: string): string | null;
   /** The same line again. */
   repeat(line: string): void;
-  /** The next line that is said to somebody is refused with this numeric, or breaks the connection. */
-  failNext(kind: "404" | "before" | "after"): void;
+  /**
+   * The next line that is said to somebody is refused with this numeric, or breaks the connection; `ERROR` says so before.
+   * `passing`: so many lines pass before. `times`: so many lines.
+   */
+  failNext(kind: Failure, passing?: number, times?: number): void;
   /** Lines with marks of letters are refused from now on. */
   refuseMarks(): void;
   /** Another password from now on; who is there is put out. */
@@ -22,11 +25,14 @@ export type FakeIrc = {
   close(): Promise<void>;
 };
 
-export async function fakeIrc(password = "right"): Promise<FakeIrc> {
+type Failure = "404" | "before" | "after" | "ERROR";
+
+/** `echoes`: it offers echo-message. */
+export async function fakeIrc(password = "right", echoes = false): Promise<FakeIrc> {
   const past: { readonly from: string; readonly target: string; readonly time: string; readonly line: string }[] = [];
   const said: { target: string; text: string }[] = [];
   let client: Socket | null = null;
-  let fails: "404" | "before" | "after" | null = null;
+  let fails: { readonly kind: Failure; passing: number; times: number } | null = null;
   let wanted = password;
   let ids = 0;
   let isPlain = false;
@@ -40,7 +46,10 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     switch (command) {
       case "CAP":
         if (rest[0] === "LS")
-          send(socket, ":fake CAP * LS :message-tags server-time account-tag batch draft/chathistory");
+          send(
+            socket,
+            `:fake CAP * LS :message-tags server-time account-tag batch draft/chathistory${echoes ? " echo-message" : ""}`,
+          );
         if (rest[0] === "REQ") send(socket, `:fake CAP * ACK :${trailing}`);
         if (rest[0] === "END") welcome(socket, seen);
         return;
@@ -59,7 +68,7 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
       case "QUIT":
         return void socket.end("ERROR :Closing link\r\n");
       case "PRIVMSG":
-        return hear(socket, rest[0] ?? "", trailing);
+        return hear(socket, seen.nick, rest[0] ?? "", trailing);
     }
   }
 
@@ -88,13 +97,16 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     send(socket, ":fake BATCH -h");
   }
 
-  function hear(socket: Socket, target: string, text: string): void {
-    const failure = fails;
-    fails = null;
+  function hear(socket: Socket, nick: string, target: string, text: string): void {
+    const failure = fails === null || fails.passing-- > 0 ? null : fails.kind;
+    if (failure !== null && fails !== null && --fails.times === 0) fails = null;
     if (failure === "404" || (isPlain && ["\x02", "\x1d", "\x1e"].some((mark) => text.includes(mark))))
       return send(socket, `:fake 404 ever ${target} :Cannot send to channel`);
-    if (failure !== "before") said.push({ target, text });
-    if (failure !== null) socket.destroy();
+    if (failure !== "before" && failure !== "ERROR") said.push({ target, text });
+    if (failure === "ERROR") return void socket.end("ERROR :Closing link: (ever@host) [Server shutting down]\r\n");
+    // What was answered before still arrives.
+    if (failure !== null) return void socket.end();
+    if (echoes) send(socket, `:${nick}!e@h PRIVMSG ${target} :${text}`);
   }
 
   const server: Server = createServer((socket) => {
@@ -105,7 +117,7 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     socket.on("data", (chunk: string) => {
       const lines = (buffered + chunk).split("\r\n");
       buffered = lines.pop() ?? "";
-      for (const line of lines) if (!socket.destroyed) take(socket, line, seen);
+      for (const line of lines) if (!socket.destroyed && !socket.writableEnded) take(socket, line, seen);
     });
     socket.on("error", () => undefined);
     socket.on("close", () => {
@@ -139,7 +151,7 @@ export async function fakeIrc(password = "right"): Promise<FakeIrc> {
     repeat(line) {
       if (client !== null) send(client, line);
     },
-    failNext: (kind) => void (fails = kind),
+    failNext: (kind, passing = 0, times = 1) => void (fails = { kind, passing, times }),
     refuseMarks: () => void (isPlain = true),
     deny() {
       wanted = "another";

@@ -5,15 +5,15 @@ import { Fault } from "../../core/fault.ts";
 import { type Instant, later } from "../../core/ids.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import { orAborted } from "../../core/running/aborted.ts";
-import type { Inlet, Platform, Surroundings } from "../../ports/platform.ts";
+import type { Confirm, Inlet, Platform, Surroundings } from "../../ports/platform.ts";
 import { type Connection, connect } from "./api.ts";
-import { away, broken, notConnected, plainAgain, resultOf } from "./faults.ts";
+import { away, notConnected } from "./faults.ts";
 import { type Self, toInbound } from "./inbound.ts";
 import { type Page, type Playback, isOver, noted, replay, turned } from "./history.ts";
 import type { Line } from "./lines.ts";
 import { partsOf } from "./markup.ts";
 import { linesOf, targetOf } from "./outbound.ts";
-import { type Pings, tokenOf, utter } from "./saying.ts";
+import { type Pings, ask, sayLines, tokenOf } from "./saying.ts";
 import { type News, type State, advance, begin, isSame, knowsAccounts, regain } from "./session.ts";
 
 export type IrcSettings = {
@@ -67,23 +67,12 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
     lines = [...lines.slice(1 - burst), world.now()];
   }
 
-  async function say(item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
+  async function say(item: OutboxItem, signal: AbortSignal, confirm: Confirm): Promise<SendResult> {
     const now = standing;
     if (now === null || signal.aborted || !now.state.isReady) return away;
-    const ends = AbortSignal.any([signal, now.gone.signal]);
-    const target = targetOf(item);
-    const lines = linesOf(item);
-    const tell = (words: readonly string[]) =>
-      utter(now, { target, lines: words, token: tokenOf(item.id, world.id()), turn }, ends);
-    let told = await tell(lines);
-    const again = told.isAnswered ? plainAgain(told.refused, lines) : [];
-    if (again.length > 0) told = { ...(await tell(again)), said: told.said };
-    const { isAnswered, said, refused, token } = told;
-    if (!isAnswered) return said === 0 ? away : broken;
-    const result = resultOf(refused, said, token, target);
-    if (result.type === "accepted" && refused.length > 0)
-      world.log("warn", `irc: ${target} did not get ${refused.length} of ${said} lines`, { why: refused[0]?.why });
-    return result;
+    const receipts = item.now.state === "sending" ? (item.now.sent ?? []) : [];
+    const words = { item: item.id, target: targetOf(item), lines: linesOf(item), receipts, turn, confirm, world };
+    return sayLines(now, words, signal);
   }
 
   return {
@@ -124,13 +113,17 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
         connection.close();
       }
     },
-    send(item, signal) {
+    send(item, signal, confirm = async () => undefined) {
       // One at a time, so that the lines of two answers do not mix.
-      const mine = sending.then(() => say(item, signal));
+      const mine = sending.then(() => say(item, signal, confirm));
       sending = Promise.allSettled([mine]);
       return mine;
     },
     draft: () => undefined,
+    async ping(signal) {
+      if (standing?.state.isReady !== true) throw new Fault("not-possible", notConnected);
+      await ask(standing, tokenOf("ping", world.id()), signal);
+    },
     async probe() {
       if (standing?.state.isReady !== true) throw new Fault("not-possible", notConnected);
       return `connected to ${settings.host} as ${standing.state.nick}`;
@@ -192,6 +185,10 @@ async function learn(now: Standing, news: News, listening: Listening, signal: Ab
     case "refused":
       for (const { target, refused } of now.pings.values())
         if (isSame(now.state, target, news.target)) refused.push(news);
+      return;
+    case "echoed":
+      for (const { target, echoed } of now.pings.values())
+        if (isSame(now.state, target, news.target)) echoed?.(news.text);
       return;
     case "not-joined":
       around.world.log("warn", `irc: ${news.channel} could not be joined`, { why: news.why });

@@ -6,7 +6,7 @@ import { anItem } from "../../testing/samples.ts";
 import { table } from "../../testing/table.ts";
 import { plainAgain, resultOf } from "./faults.ts";
 import { partMax, partsOf, sizeOf } from "./markup.ts";
-import { linesOf, targetOf } from "./outbound.ts";
+import { linesOf, piecesLeft, receiptOf, takenLines, targetOf } from "./outbound.ts";
 
 const to = (chat: string) => ({ platform: "irc", account: "a", chat });
 const file = { name: "a.pdf", mime: "application/pdf", blob: "b", bytes: 12 };
@@ -50,6 +50,24 @@ table(
   ({ chat, nick, gives }) => {
     const item = anItem("i", { to: to(chat), ...(nick === undefined ? {} : { hints: { nick } }) });
     assert.equal(targetOf(item), gives);
+  },
+);
+
+table(
+  "what is left to say",
+  [
+    { name: "nothing was said", receipts: [], gives: ["0-4", "5-9", "10-11"] },
+    { name: "the first piece was", receipts: ["0-4/12"], gives: ["5-9", "10-11"] },
+    { name: "single lines were", receipts: ["0-0/12", "1-1/12", "3-3/12"], gives: ["2-2", "4-8", "9-11"] },
+    { name: "receipts of other lines", receipts: ["0-4/13", "abc"], gives: ["0-4", "5-9", "10-11"] },
+    { name: "all was", receipts: ["0-9/12", "10-11/12"], gives: [] },
+  ],
+  ({ receipts, gives }) => {
+    const left = piecesLeft(12, takenLines(receipts, 12), 5);
+    assert.deepEqual(
+      left.map((range) => receiptOf(range, 12)),
+      gives.map((range) => `${range}/12`),
+    );
   },
 );
 

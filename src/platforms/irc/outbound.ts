@@ -1,4 +1,4 @@
-// From an item of the outbox to the lines that are said; pure.
+// From an item of the outbox to the lines that are said, and which of them the server has taken; pure.
 
 import type { OutboxItem } from "../../core/outbox.ts";
 import { fold, isChannel, roomFor, sayable } from "./lines.ts";
@@ -26,4 +26,35 @@ export function linesOf(
   // In a channel, whoever asked is called, so that their client tells them.
   const called = isChannel(chat) && item.part === 0 && typeof nick === "string" ? `${nick}: ${words}` : words;
   return sayable(called, roomFor(chat));
+}
+
+/** Lines `from` to `to` of so many, counted from 0. */
+export type LineRange = { readonly from: number; readonly to: number };
+
+/** How taken lines are stored with their item. The total tells whether the same lines are still meant. */
+export function receiptOf({ from, to }: LineRange, total: number): string {
+  return `${from}-${to}/${total}`;
+}
+
+/** The lines that stored receipts name. */
+export function takenLines(receipts: readonly string[], total: number): ReadonlySet<number> {
+  const taken = new Set<number>();
+  for (const receipt of receipts) {
+    const [, from, to, of] = /^(\d+)-(\d+)\/(\d+)$/.exec(receipt) ?? [];
+    if (Number(of) !== total) continue;
+    for (let n = Number(from); n <= Number(to); n++) taken.add(n);
+  }
+  return taken;
+}
+
+/** What is left to say, in pieces of at most `max` lines that follow each other. */
+export function piecesLeft(total: number, taken: ReadonlySet<number>, max: number): readonly LineRange[] {
+  const pieces: LineRange[] = [];
+  for (let n = 0; n < total; n++) {
+    const last = pieces.at(-1);
+    if (taken.has(n)) continue;
+    if (last !== undefined && last.to === n - 1 && n - last.from < max) pieces[pieces.length - 1] = { ...last, to: n };
+    else pieces.push({ from: n, to: n });
+  }
+  return pieces;
 }

@@ -109,6 +109,12 @@ describe("afterwards", () => {
     assert.equal(state.nick, "ever2");
   });
 
+  test("an echo of our own line is news of its own, and what the history repeats of us is not", () => {
+    const echo = ":ever!e@h PRIVMSG #talk :our words";
+    assert.deepEqual(talk([...inside, echo]).news.at(-1), { type: "echoed", target: "#talk", text: "our words" });
+    assert.equal(talk([...inside, `@batch=h ${echo}`]).news.at(-1)?.type, "said");
+  });
+
   test("the wished name is asked for when whoever had it leaves it, and not otherwise", () => {
     const other = [":s 433 * ever :in use", samples.welcome.replace("001 ever", "001 ever_"), pong];
     for (const left of [":ever!a@b QUIT :timeout", ":Ever!a@b NICK :else"]) {

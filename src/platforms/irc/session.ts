@@ -19,6 +19,8 @@ export type News =
   | { readonly type: "ready" }
   | { readonly type: "said"; readonly lines: readonly Line[] }
   | { readonly type: "pong"; readonly token: string }
+  /** A line of ours, as the server passed it on. */
+  | { readonly type: "echoed"; readonly target: string; readonly text: string }
   | { readonly type: "refused"; readonly target: string; readonly code: string; readonly why: string }
   | { readonly type: "not-joined"; readonly channel: string; readonly why: string };
 
@@ -30,6 +32,7 @@ const wishes = [
   "account-tag",
   "account-notify",
   "extended-join",
+  "echo-message",
   "batch",
   "draft/chathistory",
 ];
@@ -55,6 +58,8 @@ export function advance(settings: IrcSettings, before: State, line: Line): Next 
     case "PING":
       return { state, out: [`PONG :${params[0] ?? ""}`] };
     case "PRIVMSG":
+      if (isUs(state, line) && !("batch" in line.tags))
+        return { state, out: [], news: { type: "echoed", target: params[0] ?? "", text: params[1] ?? "" } };
       if (!asks(settings, state)) return { state, out: [], news: { type: "said", lines: [line] } };
       return said(state, heard(state.people, line));
     case "318":
