@@ -133,7 +133,7 @@ table(
   ({ to, own, anchor, gives }: HintCase) => assert.deepEqual(hintsFor(to, own, anchor), gives),
 );
 
-test("a notice is anchored at the message it is about, else at the one that asked from the same place", () => {
+test("S19 a notice is anchored at the message that asked from the same place, else at the one in work", () => {
   const asked = [anInbound("/restart", { from: direct, anchor: "restart-message" })];
   const anchorOf = (input: Busy["input"], address: Address): unknown => {
     const stop = { class: "restart", by: "chat" } as const;
@@ -143,8 +143,11 @@ test("a notice is anchored at the message it is about, else at the one that aske
     ];
   };
   assert.equal(anchorOf(anInbound("work", { from: direct }), direct), "restart-message");
-  assert.equal(anchorOf(anInbound("work", { from: direct, anchor: "own" }), direct), "own");
+  assert.equal(anchorOf(anInbound("work", { from: direct, anchor: "own" }), direct), "restart-message");
+  const replied = { from: direct, hints: { telegram_reply_to_message_id: "own" } };
+  assert.equal(anchorOf(anInbound("work", replied), direct), "restart-message");
   const elsewhere = { ...direct, thread: "43" };
+  assert.equal(anchorOf(anInbound("work", { from: elsewhere, anchor: "own" }), elsewhere), "own");
   assert.equal(anchorOf(anInbound("work", { from: elsewhere }), elsewhere), undefined);
 });
 

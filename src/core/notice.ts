@@ -45,8 +45,10 @@ export function noticesBefore({ stop, busy, asked, homes, wanted }: Audience): r
   const toBusy = busy
     .filter(({ at }) => first(at))
     .map(({ at, input }): Notice => {
-      const anchor = input.anchor ?? asked.find(({ from }) => samePlace(from, at))?.anchor;
-      return { to: at, text: `${words}. ${busyText[words]}`, hints: hintsFor(at, input.hints, anchor) };
+      // Where the restart was asked for, the notice answers that message; elsewhere the one that is being worked on.
+      const restart = asked.find(({ from }) => samePlace(from, at));
+      const hints = hintsFor(at, (restart ?? input).hints, restart?.anchor ?? input.anchor);
+      return { to: at, text: `${words}. ${busyText[words]}`, hints };
     });
   if (isAskedInside(stop)) return toBusy;
   const toHomes = homes

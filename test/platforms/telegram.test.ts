@@ -115,7 +115,7 @@ test("a message that is written anew before its turn is answered as it is now", 
   assert.ok(!fake.said(ada.chat).some((text) => text.includes("old words")));
 });
 
-test("a restart asked for in a topic of a direct chat is announced and answered there", patience, async (t) => {
+test("S19 a restart asked for in a topic of a direct chat is announced there, as a reply to /restart, and answered there", patience, async (t) => {
   const { fake, home } = await opened(t, {}, "    streaming: false\n");
   await runGateway(t, home);
   const ada = fake.person("Ada");
@@ -127,7 +127,7 @@ test("a restart asked for in a topic of a direct chat is announced and answered 
   await answer(fake, ada.chat, /has restarted; I am back/, 31);
   const sent = fake.calls.find(({ params }) => String(params["text"]).includes("Gateway restarting"));
   assert.equal(sent?.params["message_thread_id"], 31);
-  assert.ok(notice.replyTo !== null && notice.replyTo <= Number(asked["message_id"]), "it is anchored");
+  assert.equal(notice.replyTo, Number(asked["message_id"]), "anchored at the /restart message");
   assert.equal(fake.said(ada.chat).filter((text) => /restarted; I am back/.test(text)).length, 1);
 });
 

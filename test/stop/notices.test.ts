@@ -34,7 +34,8 @@ test("S19 S20 a restart asked in an active Telegram topic: one warning there wit
   const on = await stage(t);
   const home = { account: "bot", chat: "4711", thread: "42" };
   const one = await on.start(options({ telegram: { home } }));
-  await busyInTopic(on);
+  // Telegram names every message, so the one that is being worked on has an anchor of its own.
+  await busyInTopic(on, { anchor: "own-message" });
   await restartFromTopic(on, one);
   const [notice, ...rest] = notices(on);
   assert.deepEqual(rest, []);
@@ -48,11 +49,28 @@ test("S19 S20 a restart asked in an active Telegram topic: one warning there wit
   });
 });
 
-test("a warning is anchored at the session's own message where the platform named it", async (t) => {
+test("S19 only the chat that asked is answered at its /restart message; another is anchored at the message in work there", async (t) => {
   const on = await stage(t);
   const one = await on.start(options());
   await busyInTopic(on, { anchor: "own-message" });
+  const other = { ...topic, chat: "4712" };
+  await on.say("stuck elsewhere", { from: other, anchor: "other-message" });
+  await on.until(() => on.calls.includes("step stuck elsewhere"));
   await restartFromTopic(on, one);
+  assert.deepEqual(
+    notices(on).map(({ to, hints }) => [to.chat, hints?.["telegram_reply_to_message_id"]]),
+    [
+      ["4711", "restart-message"],
+      ["4712", "other-message"],
+    ],
+  );
+});
+
+test("a stop that no chat asked for is anchored at the message in work", async (t) => {
+  const on = await stage(t);
+  const one = await on.start(options());
+  await busyInTopic(on, { anchor: "own-message" });
+  await on.stop(one, { class: "restart", by: "cli" });
   assert.equal(notices(on)[0]?.hints?.["telegram_reply_to_message_id"], "own-message");
 });
 
