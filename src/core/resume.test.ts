@@ -6,7 +6,7 @@ import { aSession, anInbound, at, bootId, sessionId } from "../testing/samples.t
 import { table } from "../testing/table.ts";
 import type { Entry } from "./journal.ts";
 import type { StopClass } from "./recovery.ts";
-import { clearResume, markResume, noteFor, readResume, resumeNote, resumeReason } from "./resume.ts";
+import { clearResume, markResume, noteAlone, noteFor, readResume, resumeNote, resumeReason } from "./resume.ts";
 import { type Resume, type Session, decideAccess, followerOf } from "./session.ts";
 
 const marked: Resume = { reason: "shutdown_timeout", markedAt: at(3) };
@@ -138,6 +138,12 @@ describe("the note", () => {
     assert.equal(note, resumeNote({ reason: "restart_timeout" }, "other", "ping"));
     assert.doesNotMatch(note, /after a tool result/);
   });
+  test("a note without the words that joined, for agents that are given those separately", () => {
+    const journal = [again("crash"), joined];
+    const alone = noteAlone({ note: noteFor(journal), journal });
+    assert.equal(alone, noteFor([again("crash")]));
+    assert.deepEqual([noteAlone({ note: null, journal }), noteAlone({ note: alone, journal })], [null, alone]);
+  });
   test("S112 every note puts pending tool results before the new message, and asks to say what was done", () => {
     const notes = [
       resumeNote({ reason: "restart_timeout" }, "other", "ping"),
@@ -180,10 +186,21 @@ table(
     { name: "S90 a new turn: none", journal: [], gives: null },
     { name: "a turn in full swing: none", journal: [said, ended], gives: null },
     {
+      name: "a step that only put something on record does not use the note up",
+      journal: [again("crash"), { ...said, text: "", calls: [] }],
+      gives: /gateway interruption/,
+    },
+    {
+      name: "the same in a new turn after a failed one",
+      journal: [{ ...said, text: "", calls: [] }],
+      before: "crash",
+      gives: /previous turn/,
+    },
+    {
       name: "S98 a new turn after one that was interrupted and failed",
       journal: [],
       before: "shutdown_timeout",
-      gives: /^\[.*gateway shutdown interrupted your previous turn.*\]$/,
+      gives: /^\[.*your previous turn.*gateway shutdown.*\]$/,
     },
     { name: "S98 the same, and a message joined it", journal: [joined], before: "crash", gives: /interruption.*\]$/ },
     { name: "S98 the same, past its first step: none", journal: [said, ended], before: "crash", gives: null },
@@ -191,7 +208,7 @@ table(
       name: "S98 the same, interrupted itself: told of this turn",
       journal: [again("restart_timeout")],
       before: "crash",
-      gives: /restart interrupted your work on this turn/,
+      gives: /your work on this turn.*gateway restart/,
     },
     { name: "S87 resumed before its first step", journal: [again("crash")], gives: /^\[.*gateway interruption.*\]$/ },
     {

@@ -2,7 +2,7 @@
 // the mark, its reading, and the words of the note. The note is an input of the agent's step, never the user's words.
 
 import type { Instant } from "./ids.ts";
-import type { Entry } from "./journal.ts";
+import type { Entry, Said } from "./journal.ts";
 import { textOf } from "./message.ts";
 import type { StopFacts } from "./recovery.ts";
 import type { Resume, ResumeReason, Session } from "./session.ts";
@@ -79,15 +79,15 @@ const order =
 
 function noteOf(resume: Pick<Resume, "reason"> | null, tail: Tail): string | null {
   if (resume !== null) {
-    return `[System note: a ${phrases[resume.reason]} interrupted your work on this turn. The history is intact: everything you finished is on record. ${order}`;
+    return `[System note: your work on this turn was cut short by a ${phrases[resume.reason]}. The history is intact: everything you finished is on record. ${order}`;
   }
   if (tail === "other") return null;
-  return `[System note: your work on this turn was interrupted after a tool result that you have not answered yet. The history is intact. ${order}`;
+  return `[System note: your work on this turn was cut short after a tool result that you have not answered yet. The history is intact. ${order}`;
 }
 
 /** For a new turn whose predecessor was interrupted and then failed. */
 function previousNote({ reason }: Pick<Resume, "reason">): string {
-  return `[System note: a ${phrases[reason]} interrupted your previous turn in this conversation, and that turn was never finished. The history is intact. ${order}`;
+  return `[System note: your previous turn in this conversation was cut short by a ${phrases[reason]} and never finished. The history is intact. ${order}`;
 }
 
 /**
@@ -96,19 +96,32 @@ function previousNote({ reason }: Pick<Resume, "reason">): string {
  */
 export function noteFor(journal: readonly Entry[], before: Pick<Resume, "reason"> | null = null): string | null {
   const at = journal.findLastIndex(
-    (entry) => entry.type === "resumed" || entry.type === "said" || entry.type === "asked",
+    (entry) => entry.type === "resumed" || entry.type === "asked" || (entry.type === "said" && !isEmpty(entry)),
   );
   const resumed = journal[at];
   if (resumed === undefined) return before === null ? null : previousNote(before);
   if (resumed.type !== "resumed") return null;
-  const said = journal.slice(at).flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []));
-  const note = resumeNote(
-    resumed.reason === undefined ? null : { reason: resumed.reason },
-    tailOf(journal),
-    said.join("\n\n"),
-  );
+  const words = joinedWords(journal.slice(at));
+  const note = resumeNote(resumed.reason === undefined ? null : { reason: resumed.reason }, tailOf(journal), words);
   // Without a note the words that joined are in the journal like any others.
-  return note === said.join("\n\n") ? null : note;
+  return note === words ? null : note;
+}
+
+/** A step that only puts something on record, such as the session of an ACP agent: its agent was told nothing yet. */
+function isEmpty({ text, calls, final }: Said): boolean {
+  return text === "" && calls.length === 0 && !final;
+}
+
+/** A note of `noteFor` without the words that joined: the journal has those too. */
+export function noteAlone({ note, journal }: { readonly note: string | null; readonly journal: readonly Entry[] }) {
+  if (note === null) return null;
+  const at = journal.findLastIndex((entry) => entry.type === "resumed");
+  const words = joinedWords(journal.slice(Math.max(at, 0)));
+  return words !== "" && note.endsWith(`\n\n${words}`) ? note.slice(0, -words.length).trimEnd() : note;
+}
+
+function joinedWords(journal: readonly Entry[]): string {
+  return journal.flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : [])).join("\n\n");
 }
 
 function tailOf(journal: readonly Entry[]): Tail {

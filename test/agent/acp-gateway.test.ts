@@ -61,6 +61,32 @@ test(
   },
 );
 
+test("S85 S86 S88 its prompt says why the gateway interrupted it: a shutdown, a crash", limit, async (t) => {
+  const { lines, start } = stage(t);
+  const texts = () => lines("prompts").map((line) => (JSON.parse(line) as { readonly text: string }).text);
+  let life = await start();
+  const { port } = life;
+  await life.client.send("c", "m1", "tools 30");
+  for (const [n, [signal, says]] of (
+    [
+      ["SIGTERM", /^\[System note: your work on this turn was cut short by a gateway shutdown\. [^]*> tools 30\n/],
+      ["SIGKILL", /^\[System note: your work on this turn was cut short by a gateway interruption\. [^]*> tools 30\n/],
+    ] as const
+  ).entries()) {
+    const before = lines("effects").length;
+    await until(
+      () => lines("effects").length,
+      (done) => done > before,
+      "it works",
+    );
+    await life.end(signal);
+    life = await start(port);
+    await until(texts, (told) => told.length === n + 2, "it is told to go on");
+    assert.match(texts()[n + 1] ?? "", says);
+  }
+  assert.match(await answerTo(life.client, "c", "m1"), /^Did tool 1, [^]*tool 30\.$/);
+});
+
 test("killed while it waits for a permission, and allowed afterwards: it is done once", limit, async (t) => {
   const { lines, start } = stage(t);
   const first = await start();

@@ -115,21 +115,25 @@ test("a message that is written anew before its turn is answered as it is now", 
   assert.ok(!fake.said(ada.chat).some((text) => text.includes("old words")));
 });
 
-test("S19 a restart asked for in a topic of a direct chat is announced there, as a reply to /restart, and answered there", patience, async (t) => {
-  const { fake, home } = await opened(t, {}, "    streaming: false\n");
-  await runGateway(t, home);
-  const ada = fake.person("Ada");
-  ada.write("in a topic", { thread: 31 });
-  await answer(fake, ada.chat, /^You said: in a topic$/, 31);
-  ada.write("count to 400 slowly", { thread: 31 });
-  const asked = ada.write("/restart", { thread: 31 });
-  const notice = await answer(fake, ada.chat, /Gateway restarting/, 31);
-  await answer(fake, ada.chat, /has restarted; I am back/, 31);
-  const sent = fake.calls.find(({ params }) => String(params["text"]).includes("Gateway restarting"));
-  assert.equal(sent?.params["message_thread_id"], 31);
-  assert.equal(notice.replyTo, Number(asked["message_id"]), "anchored at the /restart message");
-  assert.equal(fake.said(ada.chat).filter((text) => /restarted; I am back/.test(text)).length, 1);
-});
+test(
+  "S19 a restart asked for in a topic of a direct chat is announced there, as a reply to /restart, and answered there",
+  patience,
+  async (t) => {
+    const { fake, home } = await opened(t, {}, "    streaming: false\n");
+    await runGateway(t, home);
+    const ada = fake.person("Ada");
+    ada.write("in a topic", { thread: 31 });
+    await answer(fake, ada.chat, /^You said: in a topic$/, 31);
+    ada.write("count to 400 slowly", { thread: 31 });
+    const asked = ada.write("/restart", { thread: 31 });
+    const notice = await answer(fake, ada.chat, /Gateway restarting/, 31);
+    await answer(fake, ada.chat, /has restarted; I am back/, 31);
+    const sent = fake.calls.find(({ params }) => String(params["text"]).includes("Gateway restarting"));
+    assert.equal(sent?.params["message_thread_id"], 31);
+    assert.equal(notice.replyTo, Number(asked["message_id"]), "anchored at the /restart message");
+    assert.equal(fake.said(ada.chat).filter((text) => /restarted; I am back/.test(text)).length, 1);
+  },
+);
 
 test("two gateways with one token: both are told, and nothing is lost", patience, async (t) => {
   const { fake, home } = await opened(t, {}, "    streaming: false\n");

@@ -5,6 +5,7 @@
 import { type SessionId, type TurnId, later } from "../../core/ids.ts";
 import type { Message } from "../../core/message.ts";
 import { type Requester, ownerPerson, requesterOf } from "../../core/requester.ts";
+import { noteAlone } from "../../core/resume.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import type { PeerWorkspace } from "../../peers/launch.ts";
 import { peopleMax, personPool } from "../../peers/pool.ts";
@@ -166,7 +167,7 @@ export function acp(options: AcpOptions): Agent {
   async function begin(place: Place, job: AgentJob): Promise<Work> {
     const { input, journal, turn } = job;
     const delivered = place.delivered === turn;
-    const { text, withFiles } = promptFor({ input, journal, entered: place.entered, delivered });
+    const { text, withFiles } = promptFor({ input, journal, entered: place.entered, delivered, note: noteAlone(job) });
     const seeing = { can: place.link.can, ...(options.blobs === undefined ? {} : { blobs: options.blobs }) };
     const blocks = await blocksOf(text, withFiles ? filesOf(input, journal) : [], seeing);
     const unused = unusedDecision(journal);

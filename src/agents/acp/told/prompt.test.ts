@@ -73,7 +73,27 @@ test("a message is told once, and what was cut short is told as that", () => {
     ],
   ];
   for (const [name, journal, entered, delivered, wanted] of cases) {
-    assert.match(promptFor({ input, journal, entered, delivered }).text, wanted, name);
+    assert.match(promptFor({ input, journal, entered, delivered, note: null }).text, wanted, name);
+  }
+});
+
+test("S85 S86 S87 S88 S89 the agent is told why it was interrupted, once and first, wherever its session comes from", () => {
+  const because = "[System note: a gateway restart interrupted your work.]";
+  const work = [marker, said("on it", ["Start", "completed"]), resumed];
+  const cases: readonly (readonly [string, readonly Entry[], Entered, RegExp])[] = [
+    ["it got something done", work, loaded("mow the lawn"), /^NOTE\n\nThe message:\n> mow the lawn[^]*- Start$/],
+    ["it got nothing done", [marker, resumed], loaded("mow the lawn"), /^NOTE\n\nThe message:\n> mow the lawn$/],
+    ["not told yet", [marker, resumed], loaded("hi"), /^NOTE\n\n\[[^\]]*now the user says:\]\n\nmow the lawn$/],
+    ["not told, with missed messages", [resumed], loaded("x", history), /^NOTE\n\n[^]*User: hi[^]*mow the lawn$/],
+    ["in a new session", work, anew, /^\[[^\]]*\]\n\nUser: hi[^]*NOTE\n\nThe message:\n> mow the lawn/],
+    ["the turn before was interrupted and failed", [], there, /^NOTE\n\n\[[^\]]*now the user says:\]\n\nmow the lawn$/],
+    ["the same, in a new session", [marker], anew, /^NOTE\n\n[^]*User: hi[^]*mow the lawn$/],
+  ];
+  for (const [name, journal, entered, wanted] of cases) {
+    const { text } = promptFor({ input, journal, entered, delivered: false, note: because });
+    assert.match(text.replaceAll(because, "NOTE"), wanted, name);
+    assert.equal(text.split(because).length, 2, `${name}: once`);
+    assert.doesNotMatch(text, /was cut short\./, `${name}: one reason`);
   }
 });
 
@@ -85,7 +105,7 @@ test("a note says what is finished, what nobody knows, what was decided and said
     joined,
     resumed,
   ];
-  const { text } = promptFor({ input, journal, entered: there, delivered: true });
+  const { text } = promptFor({ input, journal, entered: there, delivered: true, note: null });
   assert.match(text, /Finished:\n- Start\n- Fuel \(it failed\)/);
   assert.match(text, /nobody knows whether it happened[^\n]*:\n- Mow/);
   assert.match(text, /decided:\n- May it cut\?: yes/);
@@ -95,20 +115,35 @@ test("a note says what is finished, what nobody knows, what was decided and said
 test("strangers' words stand between marks, in the message, in what joined and in what came before", () => {
   const mark = (words: string) => new RegExp(`<<<outside [0-9a-f]{12}: [^\\n]*>>>\\s${words}\\s<<</outside`);
   const theirs: Inbound = { ...input, outside: true, task: "Sort it." };
-  const alone = promptFor({ input: theirs, journal: [], entered: there, delivered: false }).text;
+  const alone = promptFor({ input: theirs, journal: [], entered: there, delivered: false, note: null }).text;
   assert.match(alone, mark("mow the lawn"));
   assert.match(alone, /who wants this done[^\n]*\nSort it\./);
-  const cut = promptFor({ input: theirs, journal: [said("on it"), resumed], entered: there, delivered: false }).text;
+  const cut = promptFor({
+    input: theirs,
+    journal: [said("on it"), resumed],
+    entered: there,
+    delivered: false,
+    note: null,
+  }).text;
   assert.match(cut.replaceAll("\n> ", "\n"), mark("mow the lawn"));
   const joining: Entry = { type: "joined", message: { ...input, key: "k2", outside: true } };
-  assert.match(promptFor({ input, journal: [joining], entered: there, delivered: false }).text, mark("mow the lawn"));
+  assert.match(
+    promptFor({ input, journal: [joining], entered: there, delivered: false, note: null }).text,
+    mark("mow the lawn"),
+  );
   const before: Entered = { type: "new", history: [{ ...line("user", "obey me"), outside: true }] };
-  assert.match(promptFor({ input, journal: [], entered: before, delivered: false }).text, mark("obey me"));
+  assert.match(promptFor({ input, journal: [], entered: before, delivered: false, note: null }).text, mark("obey me"));
 });
 
 test("however long a conversation is, a new session is told of its end within bounds", () => {
   const long = Array.from({ length: 1_000 }, (_, i) => line("user", `${i} ${"x".repeat(20_000)}`));
-  const { text } = promptFor({ input, journal: [], entered: { type: "new", history: long }, delivered: false });
+  const { text } = promptFor({
+    input,
+    journal: [],
+    entered: { type: "new", history: long },
+    delivered: false,
+    note: null,
+  });
   assert.ok(text.length < 50_000 && text.includes("999 x"));
 });
 

@@ -20,26 +20,28 @@ export type Asked = {
   readonly entered: Entered;
   /** It was given to this very session in this life. */
   readonly delivered: boolean;
+  /** Why the turn, or the one before it, was interrupted; null where nothing was, or the agent knows it. */
+  readonly note: string | null;
 };
 
 export type Prompt = { readonly text: string; readonly withFiles: boolean };
 
-export function promptFor({ input, journal, entered, delivered }: Asked): Prompt {
+export function promptFor({ input, journal, entered, delivered, note }: Asked): Prompt {
   const message = wordsOf(input);
   const fresh = { text: [message, ...joinedIn(journal)].join("\n\n"), withFiles: true };
-  const goOn = { text: goOnText(message, journal), withFiles: false };
+  const goOn = { text: goOnText(message, journal, note), withFiles: false };
   const begun = delivered || hasBegun(journal);
   const cut = begun || journal.some((entry) => entry.type === "resumed");
   switch (entered.type) {
     case "there":
-      return begun ? goOn : fresh;
+      return begun ? goOn : { ...fresh, text: missedText([], fresh.text, note) };
     case "loaded":
       if (begun || (cut && isSame(entered.lastUser, message))) return goOn;
-      return { ...fresh, text: missedText(entered.missed, fresh.text) };
+      return { ...fresh, text: missedText(entered.missed, fresh.text, note) };
     case "new":
       return cut
-        ? { text: rebuiltText(entered.history, message, journal), withFiles: true }
-        : { ...fresh, text: rebuiltText(entered.history, fresh.text, null) };
+        ? { text: rebuiltText(entered.history, message, journal, note), withFiles: true }
+        : { ...fresh, text: rebuiltText(entered.history, fresh.text, null, note) };
   }
 }
 

@@ -13,33 +13,43 @@ const saidMax = 8_000;
 /** Our notes begin like this, so that they can be told from the user's words in the agent's own records. */
 export const noteBegin = "[System note:";
 
-/** Asked to go on in the middle of a turn. The user's words are in it: nobody knows for certain that it has them. */
-export function goOnText(message: string, journal: readonly Entry[]): string {
+/**
+ * Asked to go on in the middle of a turn. The user's words are in it: nobody knows for certain that it has them. Without
+ * a resume note it was the agent's own process that ended.
+ */
+export function goOnText(message: string, journal: readonly Entry[], note: string | null): string {
   return [
-    `${noteBegin} your work on the message below was cut short. What is listed as finished is finished; do not repeat it. Go on from there, and answer the user. Do not speak of this note.]`,
+    note ??
+      `${noteBegin} your work on the message below was cut short. What is listed as finished is finished; do not repeat it. Go on from there, and answer the user. Do not speak of this note.]`,
     `The message:\n${quoted(message)}`,
     ...doneText(journal),
   ].join("\n\n");
 }
 
 /** The first prompt of a session that stands for one that is gone. */
-export function rebuiltText(history: readonly Message[], message: string, journal: readonly Entry[] | null): string {
+export function rebuiltText(
+  history: readonly Message[],
+  message: string,
+  journal: readonly Entry[] | null,
+  note: string | null,
+): string {
   const past = historyText(history);
-  if (past === "" && journal === null) return message;
-  const parts: string[] = [];
-  if (past !== "") parts.push(`${noteBegin} this conversation began earlier. So far:]`, past);
-  if (journal === null) parts.push(`${noteBegin} now the user says:]`, message);
-  else parts.push(goOnText(message, journal));
-  return parts.join("\n\n");
+  const before = past === "" ? [] : [`${noteBegin} this conversation began earlier. So far:]`, past];
+  return journal === null
+    ? introduced(note, before, message)
+    : [...before, goOnText(message, journal, note)].join("\n\n");
 }
 
 /** What was said since the agent's own record of the conversation ends, before the message itself. */
-export function missedText(missed: readonly Message[], message: string): string {
+export function missedText(missed: readonly Message[], message: string, note: string | null): string {
   const past = historyText(missed);
-  if (past === "") return message;
-  return [`${noteBegin} meanwhile this was said without you:]`, past, `${noteBegin} now the user says:]`, message].join(
-    "\n\n",
-  );
+  return introduced(note, past === "" ? [] : [`${noteBegin} meanwhile this was said without you:]`, past], message);
+}
+
+/** A message the agent has not seen, after the resume note and whatever else comes first. */
+function introduced(note: string | null, before: readonly string[], message: string): string {
+  const parts = note === null ? before : [note, ...before];
+  return parts.length === 0 ? message : [...parts, `${noteBegin} now the user says:]`, message].join("\n\n");
 }
 
 function doneText(journal: readonly Entry[]): readonly string[] {

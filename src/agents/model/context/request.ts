@@ -2,7 +2,7 @@
 // same request, so that a provider's cache finds its beginning again. Pure.
 
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { textOf } from "../../../core/message.ts";
+import { noteAlone } from "../../../core/resume.ts";
 import type { AgentJob } from "../../../ports/agent.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Tool } from "../../../ports/tool.ts";
@@ -105,17 +105,6 @@ function behindGap([first, ...rest]: readonly EarlierPiece[], scene: Scene): rea
   if (first === undefined) return [];
   const told = userMessage("(Messages before these are not shown here.)", null, [], scene);
   return [{ ...first, messages: [told, ...first.messages], tokens: first.tokens + promptTokens([told]) }, ...rest];
-}
-
-/** The note without the words that joined: the journal has those too. */
-function noteAlone({ note, journal }: Pick<AgentJob, "note" | "journal">): string | null {
-  if (note === null) return null;
-  const at = journal.findLastIndex((entry) => entry.type === "resumed");
-  const words = journal
-    .slice(Math.max(at, 0))
-    .flatMap((entry) => (entry.type === "joined" ? [textOf(entry.message.body)] : []))
-    .join("\n\n");
-  return words !== "" && note.endsWith(words) ? note.slice(0, note.length - words.length).trim() : note;
 }
 
 function shownTools(tools: readonly Tool[]): readonly LanguageModelV4FunctionTool[] {
