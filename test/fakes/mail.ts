@@ -65,7 +65,8 @@ export function settingsOf({ imapPort, smtpPort, password }: MailServer, wrong?:
   };
 }
 
-export async function openMail(): Promise<MailServer> {
+/** `keepsSent`: what the bot sends is put into its folder for sent mails, as many providers do. */
+export async function openMail({ keepsSent = false } = {}): Promise<MailServer> {
   const folder = mkdtempSync(join(tmpdir(), "everturn-mail-"));
   // Their own users have to get through.
   chmodSync(folder, 0o755);
@@ -75,7 +76,7 @@ export async function openMail(): Promise<MailServer> {
   for (const one of ["mail", "queue", "data", "postfix", "run"]) mkdirSync(join(folder, one));
   chownSync(mail, uid, gid);
   writeDovecot(folder, imapPort, uid, gid);
-  writePostfix(folder, smtpPort, uid, gid);
+  writePostfix(folder, smtpPort, uid, gid, keepsSent);
   const running: { imap: ChildProcess | null; smtp: ChildProcess | null } = { imap: null, smtp: null };
 
   const self: MailServer = {
@@ -179,7 +180,7 @@ function writeDovecot(folder: string, port: number, uid: number, gid: number): v
   writeFileSync(join(folder, "dovecot.conf"), `${lines.join("\n")}\n`);
 }
 
-function writePostfix(folder: string, port: number, uid: number, gid: number): void {
+function writePostfix(folder: string, port: number, uid: number, gid: number, keepsSent: boolean): void {
   const config = join(folder, "postfix");
   const [owner] = ids("postfix");
   chownSync(join(folder, "data"), owner, 0);
@@ -212,10 +213,11 @@ function writePostfix(folder: string, port: number, uid: number, gid: number): v
     "alias_maps =",
     "alias_database =",
     "import_environment = MAIL_CONFIG",
+    ...(keepsSent ? [`sender_bcc_maps = inline:{bot@${domain}=sent@${domain}}`] : []),
   ];
   writeFileSync(join(config, "main.cf"), `${lines.join("\n")}\n`);
   const boxes = people.map((name) => `${name}@${domain} ${domain}/${name}/\n`);
-  writeFileSync(join(config, "boxes"), boxes.join(""));
+  writeFileSync(join(config, "boxes"), [...boxes, `sent@${domain} ${domain}/bot/.Sent/\n`].join(""));
   // As the system's own, at our port, and without its own view of the file system.
   const own = readFileSync("/usr/share/postfix/master.cf.dist", "utf8")
     .replace(/^smtp(\s+)inet/m, `127.0.0.1:${port}$1inet`)

@@ -43,10 +43,9 @@ export const headsMax = 250_000;
 /** What the connection told by itself. */
 type Watch = { ended: Error | null; isNews: boolean; tell: () => void };
 
-/** Rejects at once when the signal aborts, whatever the server does or does not. */
-export async function openMailbox(server: Server, path: string, signal: AbortSignal): Promise<Mailbox> {
+async function newClient(server: Server): Promise<ImapFlow> {
   const { ImapFlow: Client } = await import("imapflow");
-  const client: ImapFlow = new Client({
+  return new Client({
     host: server.host,
     port: server.port,
     secure: server.tls,
@@ -57,6 +56,31 @@ export async function openMailbox(server: Server, path: string, signal: AbortSig
     socketTimeout: silenceMs,
     connectionTimeout: connectMs,
   });
+}
+
+/** Whether the folder for sent mails has this one. Many providers put there what they take; null where there is none. */
+export async function isInSent(server: Server, messageId: string, signal: AbortSignal): Promise<boolean | null> {
+  const client = await newClient(server);
+  // A broken connection rejects what is asked, too.
+  client.on("error", () => undefined);
+  const look = async (): Promise<boolean | null> => {
+    await client.connect();
+    const folder = (await client.list()).find(({ specialUse }) => specialUse === "\\Sent");
+    if (folder === undefined) return null;
+    await client.mailboxOpen(folder.path, { readOnly: true });
+    const found = await client.search({ header: { "message-id": messageId } }, { uid: true });
+    return found !== false && found.length > 0;
+  };
+  try {
+    return await unlessAborted(signal, look);
+  } finally {
+    client.close();
+  }
+}
+
+/** Rejects at once when the signal aborts, whatever the server does or does not. */
+export async function openMailbox(server: Server, path: string, signal: AbortSignal): Promise<Mailbox> {
+  const client = await newClient(server);
   const watch: Watch = { ended: null, isNews: false, tell: () => undefined };
   const end = (error: Error): void => {
     watch.ended ??= error;

@@ -11,6 +11,7 @@ import {
   type Post,
   type Server,
   headsMax,
+  isInSent,
   messageMax,
   openMailbox,
   openPost,
@@ -207,20 +208,44 @@ async function withFiles({ blobs }: Surroundings, inbound: Inbound, files: reado
   return { ...inbound, body: { ...inbound.body, text, files: kept } };
 }
 
+/** How long it is looked whether an uncertain mail was taken. */
+const lookMs = 15_000;
+
 async function send(
   post: Post,
-  { address, name }: EmailSettings,
-  { blobs }: Surroundings,
+  settings: EmailSettings,
+  around: Surroundings,
   item: OutboxItem,
   signal: AbortSignal,
 ): Promise<SendResult> {
   if (signal.aborted) return { type: "retry", afterMs: 0, why: "there was no time left" };
   const files = item.files.map((file) => {
-    return { filename: file.name, contentType: file.mime, path: blobs.path(file.blob) };
+    return { filename: file.name, contentType: file.mime, path: around.blobs.path(file.blob) };
   });
-  const mail = toMail(item, { address, name }, files);
+  const mail = toMail(item, settings, files);
+  const messageId = String(mail.messageId);
+  const accepted: SendResult = { type: "accepted", remoteId: messageId };
+  if (mayHaveArrived(item) && (await wasTaken(settings, around, messageId, signal))) return accepted;
   const posted = await post.send(mail);
-  return posted.type === "taken"
-    ? { type: "accepted", remoteId: String(mail.messageId) }
-    : sendResultOf(posted.error, posted.wordsLeft);
+  return posted.type === "taken" ? accepted : sendResultOf(posted.error, posted.wordsLeft);
+}
+
+/** A mail that is asked for again after it was held goes out in any case. */
+function mayHaveArrived({ now }: OutboxItem): boolean {
+  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0;
+}
+
+/** Where that cannot be learned, the mail goes out again under the same id, so that mailboxes can recognize the copy. */
+async function wasTaken(
+  { imap }: EmailSettings,
+  { world }: Surroundings,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await isInSent(imap, messageId, AbortSignal.any([signal, AbortSignal.timeout(lookMs)]))) === true;
+  } catch (error) {
+    world.log("debug", "it could not be learned whether a mail was sent", { messageId, why: sentenceOf(error) });
+    return false;
+  }
 }
