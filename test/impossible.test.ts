@@ -294,7 +294,7 @@ test("impossible 25: the answer to a restart is kept until it was really sent, a
   await on.start({ settings });
   await on.until(() => sent(on).length > 0);
   await on.pass(600_000);
-  assert.deepEqual(sent(on), ["The gateway has restarted; I am back."]);
+  assert.deepEqual(sent(on), ["Restarted. I'm back."]);
 });
 
 test("impossible 32: one guard per session: what was broken off and answers late is not heard, and the next turn is alone", async (t) => {

@@ -15,7 +15,7 @@ import { openSqliteStore } from "../src/stores/sqlite/index.ts";
 import { restartTool } from "../src/tools/gateway/restart.ts";
 import { type Living, type Stage, at, slowly, stage } from "./stop/stage.ts";
 
-const back = "The gateway has restarted; I am back.";
+const back = "Restarted. I'm back.";
 
 function say(ms: number, chat: string, name: string, text?: string): Said {
   return { at: ms, server: "keyed", chat, name, acts: [], ...(text === undefined ? {} : { text }) };
@@ -134,7 +134,7 @@ test("a restart that cannot be prepared leaves the gateway serving, and whoever 
   await on.until(() => sent(on).length === 1);
   assert.match(
     sent(on)[0] ?? "",
-    /was not restarted and goes on as before\. gateway\.drainSeconds must be a number\.$/,
+    /^Not restarted; everything continues as before\. gateway\.drainSeconds must be a number\.$/,
   );
   assert.deepEqual(await on.store.restarting(), []);
   assert.equal(one.gateway.status().state, "running");

@@ -191,7 +191,7 @@ test("a restart asked for ends its turn with an answer, whatever came of it", ()
   const turn = aTurn("t1", { now: { state: "restarting", askedAt: at(1) }, version: 1 });
   const done = restarted(turn, at(9));
   assert.deepEqual(done.turn.now, { state: "done", outcome: "replied", doneAt: at(9) });
-  assert.match(done.text, /^The gateway has restarted;/);
+  assert.match(done.text, /^Restarted\. I'm back\.$/);
   const refused = notRestarted(turn, "The configuration is wrong.", at(9));
   assert.deepEqual(refused.turn.now, {
     state: "done",
@@ -199,5 +199,5 @@ test("a restart asked for ends its turn with an answer, whatever came of it", ()
     why: "The configuration is wrong.",
     doneAt: at(9),
   });
-  assert.match(refused.text, /was not restarted and goes on as before\. The configuration is wrong\.$/);
+  assert.match(refused.text, /^Not restarted; everything continues as before\. The configuration is wrong\.$/);
 });

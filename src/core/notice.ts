@@ -63,13 +63,13 @@ export function isAskedInside({ class: kind, by }: Pick<StopIntent, "class" | "b
 }
 
 const busyText = {
-  "Gateway restarting": "If I cannot finish this first, it is kept, and I will try to resume it when I am back.",
-  "Gateway shutting down": "If I cannot finish this first, it is kept and waits for the next start.",
+  "Gateway restarting": "I'll try to resume this in a moment.",
+  "Gateway shutting down": "I'll pick this up when I'm back.",
 } as const;
 
 const homeText = {
-  "Gateway restarting": "It comes back by itself and will try to resume what was interrupted.",
-  "Gateway shutting down": "What is unfinished is kept and waits for the next start.",
+  "Gateway restarting": "Back in a moment. I'll try to resume whatever is unfinished.",
+  "Gateway shutting down": "Unfinished work continues at the next start.",
 } as const;
 
 function samePlace(a: Address, b: Address): boolean {
@@ -112,7 +112,7 @@ export function homesOf(
 
 /** For the homes, after a restart that nobody asked for in a chat. `restart` names it, so that it is said once. */
 export function onlineNotice(restart: string): { readonly text: string; readonly key: string } {
-  return { text: "The gateway has restarted and is online again.", key: `online:${restart}` };
+  return { text: "Restarted and back online.", key: `online:${restart}` };
 }
 
 /** A restart asked for in a chat: its turn ends, and this is its answer. */
@@ -121,10 +121,10 @@ export type RestartAnswer = { readonly turn: Turn; readonly text: string };
 /** Whatever start comes next has obeyed it. */
 export function restarted(turn: Turn, at: Instant): RestartAnswer {
   const ended = advanceTurn(turn, { type: "ended", outcome: "replied", at });
-  return { turn: ended, text: "The gateway has restarted; I am back." };
+  return { turn: ended, text: "Restarted. I'm back." };
 }
 
 export function notRestarted(turn: Turn, why: string, at: Instant): RestartAnswer {
   const ended = advanceTurn(turn, { type: "ended", outcome: "failed", why, at });
-  return { turn: ended, text: `The gateway was not restarted and goes on as before. ${why}` };
+  return { turn: ended, text: `Not restarted; everything continues as before. ${why}` };
 }

@@ -12,7 +12,7 @@ function withHome() {
   return { ...settings, settings: { ...settings.settings, chat: { ...settings.settings?.["chat"], home } } };
 }
 
-const down = "Gateway shutting down. What is unfinished is kept and waits for the next start.";
+const down = "Gateway shutting down. Unfinished work continues at the next start.";
 
 test("the home that an admin chose wins over the configured one, until it is taken back", async (t) => {
   const on = await stage(t);

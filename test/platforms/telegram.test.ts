@@ -127,11 +127,11 @@ test(
     ada.write("count to 400 slowly", { thread: 31 });
     const asked = ada.write("/restart", { thread: 31 });
     const notice = await answer(fake, ada.chat, /Gateway restarting/, 31);
-    await answer(fake, ada.chat, /has restarted; I am back/, 31);
+    await answer(fake, ada.chat, /^Restarted\. I'm back\./, 31);
     const sent = fake.calls.find(({ params }) => String(params["text"]).includes("Gateway restarting"));
     assert.equal(sent?.params["message_thread_id"], 31);
     assert.equal(notice.replyTo, Number(asked["message_id"]), "anchored at the /restart message");
-    assert.equal(fake.said(ada.chat).filter((text) => /restarted; I am back/.test(text)).length, 1);
+    assert.equal(fake.said(ada.chat).filter((text) => text.startsWith("Restarted. I'm back.")).length, 1);
   },
 );
 

@@ -140,7 +140,7 @@ async function answeredOnce(ask: Client, keys: readonly string[]): Promise<void>
     assert.equal(asked.length, 1, `seed ${seed}: ${key} is stored ${asked.length} times`);
     const answers = all.filter((one) => one.role !== "user" && one.turn === asked[0]?.turn);
     assert.equal(answers.length, 1, `seed ${seed}: ${key} has ${answers.length} answers`);
-    assert.match(answers[0]?.text ?? "", /restarted/);
+    assert.match(answers[0]?.text ?? "", /^Restarted\. /);
   }
   assert.equal(
     all.length,

@@ -52,7 +52,7 @@ test("`npm start`: /restart in a chat comes back by itself, twice, without a cha
       "the restart is answered where it was asked",
     );
     assert.equal(seen.length, 2 * round);
-    assert.match(seen.at(-1)?.text ?? "", /has restarted/);
+    assert.match(seen.at(-1)?.text ?? "", /^Restarted\. /);
     const all = await until(
       () => processesOf(home),
       (found) => found.length === 2,
@@ -135,7 +135,7 @@ test("a configuration that has become wrong: the restart is refused with the rea
     (all) => all.length >= 2,
     "the asker is told",
   );
-  assert.match(seen[1]?.text ?? "", /not restarted.*drainSecond/s);
+  assert.match(seen[1]?.text ?? "", /^Not restarted.*drainSecond/s);
   const asked = await ask.call("/api/restart", { method: "POST", body: '{"by":"cli"}', headers: headersOf(gateway) });
   assert.equal(asked.status, 409);
   assert.match(JSON.stringify(asked.body), /drainSecond/);

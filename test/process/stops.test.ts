@@ -254,7 +254,7 @@ for (const way of ["signal", "chat"] as const)
         (all) => all.length >= 2,
         "the restart is answered",
       );
-      assert.match(seen[1]?.text ?? "", /has restarted/);
+      assert.match(seen[1]?.text ?? "", /^Restarted\. /);
       assert.equal(seen.length, 2);
     }
     assert.equal(await next.end(), 0);

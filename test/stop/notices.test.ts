@@ -112,7 +112,7 @@ test("a restart asked in a chat says so at its end, so that nothing is left for 
   await on.until(() => sent().length > 0);
   assert.deepEqual(
     sent().map(({ to, text }) => [to.chat, text]),
-    [["4711", "The gateway has restarted; I am back."]],
+    [["4711", "Restarted. I'm back."]],
   );
 });
 
