@@ -99,6 +99,14 @@ function ownerTests(open: OpenStore): void {
 function standingTests(open: OpenStore): void {
   const s1 = sessionId("s1");
 
+  test("S74 S79 a mark is neither set nor cleared where there is no such session", async (t) => {
+    const { store } = await started(t, open);
+    const none = sessionId("nobody");
+    for (const resume of [{ reason: "crash", markedAt: at(7) } as const, null])
+      assert.equal(await store.commit([{ put: "resume", session: none, resume }], bootId("b1")), "conflict");
+    assert.equal(await store.session(none), null);
+  });
+
   test("S68 S69 S76 a new session is active and not to be resumed; what is noted of it survives a reopen", async (t) => {
     const opened = await started(t, open);
     await write(opened.store, [putSession("s1")]);
