@@ -72,11 +72,7 @@ export const markFaults = {
     "const running = crew.lanes.running().slice(1);\n    const from",
   ),
   S95: fault("engine/stop/supervisor.ts", "crew.lanes.close(endingWords(intent.class));", ""),
-  S96: fault(
-    "core/notice.ts",
-    '"If I cannot finish this first, it is kept, and I will try to resume it when I am back."',
-    '"Bye."',
-  ),
+  S96: fault("core/notice.ts", "${busyText[words]}", ""),
   S97: fault("core/limits.ts", "strikesMax: 3,", "strikesMax: 4,"),
   S98: [
     fault("engine/recovery/counters.ts", "if (await found.remove()) await", 'if (found.hash === "") await'),
