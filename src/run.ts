@@ -51,7 +51,7 @@ export async function runGateway(options: RunOptions): Promise<number> {
 }
 
 function codeFor({ code }: Fault): number {
-  if (code === "already-running") return exitCodes.served;
+  if (code === "already-running") return exitCodes.stayDown;
   return stayDown.has(code) ? exitCodes.config : exitCodes.unexpected;
 }
 

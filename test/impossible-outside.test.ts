@@ -229,13 +229,14 @@ test("impossible 24: every end that should be followed by a start is, under ever
     for (const kind of ["restart", "unexpected", "fault"] as const)
       assert.equal(stays(codeOf(kind)), false, `${supervisor} leaves it down after ${kind} (${codeOf(kind)})`);
     assert.equal(stays(codeOf("take-over")), true, `${supervisor} starts it beside the one that took over`);
+    assert.equal(stays(codeOf("planned")), true, `${supervisor} revives a planned stop`);
     assert.equal(
       stays(reportedCode(exitCodes.config, supervisor)),
       true,
       `${supervisor} loops over a wrong configuration`,
     );
   }
-  // Under systemd a plain end comes back too: who wants it down has asked systemd to stop it.
+  // Under systemd 0 comes back too: it is the code of a restart, and a planned stop has another.
   assert.equal(exitCodeOf({ intent: { class: "restart" } }, "systemd", true), 0);
   assert.equal(staysDown.systemd(0), false);
   assert.ok(codesIn("RestartForceExitStatus").has(exitCodes.again));

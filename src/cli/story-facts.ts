@@ -186,6 +186,7 @@ function codeMeaning(code: number, stop: StopFacts | null): string {
     case 78:
       return "its configuration is wrong; a new start would not help";
     case 79:
+      if (stop?.class === "planned") return "stopped as asked; systemd leaves it down";
       return "replaced; no supervisor starts it again";
     default:
       return "no code of ours";

@@ -157,13 +157,14 @@ export const exitCodes = {
   bug: 70,
   again: 75,
   config: 78,
-  served: 79,
+  stayDown: 79,
 } as const;
 
 /**
- * What the process tells whoever started it. A restart that has arranged its own return, under systemd or by a successor
- * that waits, is a plain end; under any other supervisor, or where nobody could be had, it is "start me again". Running
- * out of time changes nothing: the class decides.
+ * What the process reports to its parent. A restart that has arranged its own return, under systemd or by a successor
+ * that waits, ends with 0; under any other supervisor, or without a successor, with "start me again". The unit of systemd
+ * restarts after 0 as well, so there a planned stop ends with "stay down": it may come without systemctl, by a marker or
+ * SIGINT. Running out of time changes nothing: the class decides.
  */
 export function exitCodeOf(
   ending: { readonly intent: { readonly class: StopClass } },
@@ -172,9 +173,9 @@ export function exitCodeOf(
 ): number {
   switch (ending.intent.class) {
     case "planned":
-      return exitCodes.stopped;
+      return supervisor === "systemd" ? exitCodes.stayDown : exitCodes.stopped;
     case "take-over":
-      return reportedCode(exitCodes.served, supervisor);
+      return reportedCode(exitCodes.stayDown, supervisor);
     case "restart":
       if (supervisor !== null && supervisor !== "systemd") return exitCodes.again;
       return isReturnArranged ? exitCodes.stopped : exitCodes.again;
@@ -187,6 +188,6 @@ export function exitCodeOf(
 
 /** launchd and Windows know no code that means "do not start me again", so there such an end is reported as a plain one. */
 export function reportedCode(code: number, supervisor: SupervisorKind | null): number {
-  const staysDown = code === exitCodes.config || code === exitCodes.served;
+  const staysDown = code === exitCodes.config || code === exitCodes.stayDown;
   return staysDown && (supervisor === "launchd" || supervisor === "task") ? exitCodes.stopped : code;
 }

@@ -31,7 +31,7 @@ export function s6Files(place: Place, folder: string, drainSeconds: number): rea
   ];
   const finish = [
     "#!/bin/sh",
-    "# $1 is the exit code. 0 a planned stop, 78 wrong configuration, 79 another one serves this home: it stays down,",
+    "# $1 is the exit code. 0 a planned stop, 78 wrong configuration, 79 another gateway serves this home: it stays down,",
     "# which s6 understands by 125. After anything else, 75 (a restart) and a crash among them, s6 starts it again.",
     'case "$1" in',
     "  0 | 78 | 79) exit 125 ;;",

@@ -286,6 +286,43 @@ test("a stop in the middle of a turn ends within its budget, and the turn goes o
   }
 });
 
+test("S115 a planned stop that did not come through systemctl is not revived: by marker, by marker and SIGTERM, by SIGINT", async (t) => {
+  const one = await installed(t);
+  const marker = (pid: string) => {
+    const { start_time } = one.state();
+    const content = { target_pid: Number(pid), target_start_time: start_time, written_at: new Date().toISOString() };
+    writeFileSync(join(one.home, ".gateway-planned-stop.json"), JSON.stringify(content));
+  };
+  const ways = [
+    { name: "marker", ask: async (pid: string) => marker(pid) },
+    {
+      name: "marker and SIGTERM",
+      async ask(pid: string) {
+        marker(pid);
+        await one.machine.must(["kill", "-TERM", pid]);
+      },
+    },
+    { name: "SIGINT", ask: async (pid: string) => void (await one.machine.must(["kill", "-INT", pid])) },
+  ];
+  for (const { name, ask } of ways) {
+    const { MainPID: pid = "", NRestarts: restarts } = await one.show();
+    await ask(pid);
+    await until(one.show, (now) => now["ActiveState"] === "inactive", `it is down after ${name}`);
+    assert.deepEqual([one.exits().at(-1), one.state()["gateway_state"]], ["79", "stopped"], name);
+    assert.ok(!existsSync(join(one.home, ".gateway-planned-stop.json")), "S114 the marker is consumed");
+    // Longer than the pause before a new start.
+    await one.machine.must(["sleep", "1.2"]);
+    const still = await one.show();
+    assert.deepEqual([still["ActiveState"], still["MainPID"]], ["inactive", "0"], `it stays down after ${name}`);
+    assert.equal(still["Result"], "success", `${name} is no failure`);
+    await one.systemctl("start");
+    assert.equal((await one.show())["NRestarts"], restarts, "systemd restarted nothing by itself");
+  }
+  await one.machine.must(["kill", "-TERM", (await one.show())["MainPID"] ?? ""]);
+  await until(one.show, (now) => now["NRestarts"] === "1", "an unannounced signal is revived");
+  assert.equal(one.exits().at(-1), "1");
+});
+
 test("S17 a service restart under systemd: the shortcut is launched once, the exit code is 0, .restart_pending.json is written, and it comes back", async (t) => {
   const one = await installed(t);
   const ways = [

@@ -39,7 +39,7 @@ export function startDetached(paths: Paths): Hopeless {
     everyMs: 0,
     async why() {
       // Another one that started at the same moment was faster, which is just as good.
-      if (ended === null || (child.exitCode === exitCodes.served && (await runningGateway(paths)) !== null))
+      if (ended === null || (child.exitCode === exitCodes.stayDown && (await runningGateway(paths)) !== null))
         return null;
       return `${lastWords(file, from)}${ended}`;
     },
