@@ -77,7 +77,8 @@ async function runThere(node, program, args) {
     own: false,
     start(patienceMs) {
       const given = patienceMs === null ? args : args.filter((one) => one !== "--replace");
-      const env = { ...process.env, EVERTURN_ATTENDED: "1", EVERTURN_SUCCESSOR: String(patienceMs ?? "") };
+      const role = { EVERTURN_ATTENDED: "1", EVERTURN_PARENT: String(process.ppid) };
+      const env = { ...process.env, ...role, EVERTURN_SUCCESSOR: String(patienceMs ?? "") };
       return spawn(node, [program, ...given], { env, stdio: ["inherit", "inherit", "inherit", "ipc"] });
     },
   });

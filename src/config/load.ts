@@ -161,6 +161,7 @@ export function environment(): Environment {
 export const privateNames: ReadonlySet<string> = new Set([
   "EVERTURN_SUCCESSOR",
   "EVERTURN_ATTENDED",
+  "EVERTURN_PARENT",
   "EVERTURN_DETACHED",
   "EVERTURN_SUPERVISOR",
   "EVERTURN_READY_FD",

@@ -13,6 +13,7 @@ import type { ProcessIdentity } from "../host/identity.ts";
 import { announcedNow } from "../host/markers.ts";
 import type { World } from "../ports/world.ts";
 import { classify, signalsOf } from "./classify.ts";
+import { isAttended } from "./next/handover.ts";
 
 export type Asked = {
   stop(intent: StopIntent): void;
@@ -89,7 +90,7 @@ export function watchAsks({ world, paths, self, env, drainMs, hide, overdue }: A
     witness(intent) {
       // A restart asked by a signal is prepared first, and the signal is long over when the stop begins.
       const signal = signalNow ?? intent.signal ?? null;
-      const snapshot = takeSnapshot({ signal, self, markerFiles: paths, env });
+      const snapshot = takeSnapshot({ signal, self, markerFiles: paths, env, isAttended: isAttended(env) });
       world.log("info", `asked to stop (${intent.class}, by ${intent.by}): ${toLogLine(snapshot)}`);
       limit(intent);
       const file = join(paths.logs, "gateway-shutdown-diag.log");

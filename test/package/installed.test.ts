@@ -142,7 +142,7 @@ if (used.some((one) => typeof one !== "function")) throw new Error("an export is
     assert.equal(stderr, "");
   });
 
-  check("the gateway serves its page, answers, stops with its launcher, and remembers", async (at, t) => {
+  check("S41 the gateway serves its page, answers, stops with its launcher, names who started that, and remembers", async (at, t) => {
     const first = await runGateway(t, at.command, join(at.folder, "home"));
     await isServingPage(first);
     const key = crypto.randomUUID();
@@ -152,6 +152,8 @@ if (used.some((one) => typeof one !== "function")) throw new Error("an export is
     const { code, signal, err } = await first.stop("SIGTERM");
     assert.deepEqual([code, signal], [1, null], "nobody announced it");
     assert.doesNotMatch(err, /warning/i);
+    const log = readFileSync(join(at.folder, "home", "logs", "gateway.log"), "utf8");
+    assert.equal(log.match(/parent_pid=\d+/g)?.at(-1), `parent_pid=${process.pid}`);
 
     const second = await runGateway(t, at.command, join(at.folder, "home"));
     assert.deepEqual(await second.post("c1", { id: key, text: "hello" }), { status: "duplicate" });

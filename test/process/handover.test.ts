@@ -99,6 +99,44 @@ test("after a restart SIGTERM to the pid of `npm start` still stops the gateway,
   );
 });
 
+/** The launcher as an old Node runs it; the gateway gets the Node that was installed along. */
+function launch(t: TestContext, home: string): Started {
+  const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.1.0"}})';
+  const words = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, join(root, "bin", "everturn.js")];
+  const launcher = start(t, process.execPath, [...words, "gateway", "run"], { env: environmentOf(home) });
+  launcher.child.stdin?.end();
+  atEnd(t, () => endWhoeverServes(home));
+  return launcher;
+}
+
+test("S41 a stop names the real parent, not the launcher: at first, and after a restart", async (t) => {
+  const home = newHome(t);
+  for (const restarts of [0, 1]) {
+    const launcher = launch(t, home);
+    await whenReady(launcher);
+    let { pid } = stateOf(home);
+    assert.notEqual(pid, launcher.pid, "the launcher is a process of its own");
+    if (restarts > 0) {
+      signal(pid, "SIGUSR1");
+      pid = await next(home, pid);
+    }
+    await within(launcher.end("SIGTERM"), "the launcher did not end", quickMs);
+    const log = readFileSync(join(home, "logs", "gateway.log"), "utf8");
+    const parents = Array.from(log.matchAll(/ pid=(\d+) [^\n]*?parent_pid=(\d+)/g), ([, of, parent]) => [of, parent]);
+    assert.deepEqual(parents.at(-1), [String(pid), String(process.pid)]);
+  }
+});
+
+test("S41 of a gateway that handed over in the foreground, the successor names the real parent too", async (t) => {
+  const home = newHome(t);
+  const gateway = await runGateway(t, home);
+  signal(gateway.pid, "SIGUSR1");
+  await next(home, gateway.pid);
+  await within(gateway.end("SIGTERM"), "the one that stays did not end", quickMs);
+  const log = readFileSync(join(home, "logs", "gateway.log"), "utf8");
+  assert.equal(log.match(/parent_pid=\d+/g)?.at(-1), `parent_pid=${process.pid}`);
+});
+
 test("kill -9 of the one that stays leaves the gateway serving, and it can restart again", async (t) => {
   const home = newHome(t);
   const gateway = await runGateway(t, home);

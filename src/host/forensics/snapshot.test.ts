@@ -59,6 +59,32 @@ test("S41 the parent's pid, name and command line, the load and the tracer, wher
   assert.deepEqual([windows.loadavg_1m, windows.tracer_pid], [null, null]);
 });
 
+test("S41 behind our own foreground process the parent is the one that started that", async (t) => {
+  const given = await facts(t);
+  const proc = join(given.markerFiles.plannedStop, "..", "proc");
+  const tell = async (pid: number, name: string, parent: number) => {
+    await mkdir(join(proc, String(pid)), { recursive: true });
+    await writeFile(join(proc, String(pid), "comm"), `${name}\n`);
+    await writeFile(join(proc, String(pid), "cmdline"), `${name}\0-x\0`);
+    await writeFile(join(proc, String(pid), "status"), `Name:\t${name}\nPPid:\t${parent}\n`);
+  };
+  await tell(70, "everturn", 60);
+  await tell(60, "bash", 1);
+  const behind = { ...given, proc, parentPid: 70, isAttended: true };
+  assert.deepEqual(takeSnapshot({ ...behind, platform: "linux" }).parent, {
+    pid: 60,
+    name: "bash",
+    cmdline: "bash -x",
+  });
+  assert.equal(takeSnapshot({ ...behind, isAttended: false, platform: "linux" }).parent.pid, 70);
+  const told = takeSnapshot({ ...behind, platform: "darwin", env: { EVERTURN_PARENT: "61" } });
+  assert.deepEqual([told.parent.pid, told.unknown], [61, []]);
+  for (const env of [{}, { EVERTURN_PARENT: "" }, { EVERTURN_PARENT: "x" }]) {
+    const silent = takeSnapshot({ ...behind, platform: "darwin", env });
+    assert.deepEqual([silent.parent.pid, silent.unknown.length], [70, 1], "then the one that is known");
+  }
+});
+
 test("S41 a snapshot never throws, whatever the system does not tell", async (t) => {
   const given = await facts(t);
   const refuse = () => {

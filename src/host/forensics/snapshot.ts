@@ -16,6 +16,8 @@ export type SnapshotFacts = {
   readonly markerFiles: MarkerFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly parentPid?: number;
+  /** The parent is our own foreground process, which only waits for this one: who started that is the parent. */
+  readonly isAttended?: boolean;
   readonly platform?: NodeJS.Platform;
   readonly now?: () => number;
   readonly monotonic?: () => number;
@@ -38,7 +40,9 @@ export function takeSnapshot(facts: SnapshotFacts): Snapshot {
     }
   };
   const at = attempt("time", 0, facts.now ?? Date.now);
-  const parentPid = attempt("parent", 0, () => facts.parentPid ?? process.ppid);
+  const direct = attempt("parent", 0, () => facts.parentPid ?? process.ppid);
+  const parentPid =
+    facts.isAttended === true ? attempt("parent", direct, () => parentOf(direct, platform, proc, env)) : direct;
   const parent: ParentFacts =
     platform === "linux"
       ? {
@@ -65,6 +69,16 @@ export function takeSnapshot(facts: SnapshotFacts): Snapshot {
     takeover_marker: attempt("take-over marker", null, marker("takeOver")),
     unknown,
   };
+}
+
+/** Where the system does not tell, as the foreground process saw it at its start. */
+function parentOf(pid: number, platform: NodeJS.Platform, proc: string, env: SnapshotFacts["env"]): number {
+  const told =
+    platform === "linux"
+      ? /^PPid:\s*(\d+)/m.exec(readFileSync(`${proc}/${pid}/status`, "utf8"))?.[1]
+      : env["EVERTURN_PARENT"];
+  if (told === undefined || !/^\d{1,10}$/.test(told)) throw new Error("the foreground process did not tell its own");
+  return Number(told);
 }
 
 function cmdlineOf(proc: string, pid: number): string {

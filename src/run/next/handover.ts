@@ -45,6 +45,11 @@ export type HandoverParts = {
   readonly check: () => Promise<void>;
 };
 
+/** Whether our own foreground process started this one and stays for it: the launcher, or a gateway that handed over. */
+export function isAttended(env: Environment): boolean {
+  return env["EVERTURN_ATTENDED"] === "1" && process.connected === true;
+}
+
 export function openHandover({ isSupervised, env, logs, patienceMs, check }: HandoverParts): Handover {
   let attendance: Attendance | null = null;
   let prepared: { readonly how: Mode; readonly reply: Promise<Reply> } | null = null;
@@ -56,7 +61,7 @@ export function openHandover({ isSupervised, env, logs, patienceMs, check }: Han
   const mode = (): Mode =>
     modeOf({
       supervised: isSupervised,
-      attended: env["EVERTURN_ATTENDED"] === "1" && process.connected === true,
+      attended: isAttended(env),
       detached: env["EVERTURN_DETACHED"] === "1",
     });
 
@@ -125,7 +130,7 @@ const answerMs = loadMs + 3_000;
 function startSuccessor(env: Environment, logs: string | null): ChildProcess {
   const words = [...process.execArgv, ...process.argv.slice(1).filter((one) => one !== "--replace")];
   const role = { EVERTURN_ATTENDED: logs === null ? "1" : "", EVERTURN_DETACHED: logs === null ? "" : "1" };
-  const given = { ...env, ...role };
+  const given = { ...env, ...role, EVERTURN_PARENT: String(process.ppid) };
   if (logs === null)
     return spawn(process.execPath, words, { env: given, stdio: ["inherit", "inherit", "inherit", "ipc"] });
   mkdirSync(logs, { recursive: true, mode: 0o700 });
