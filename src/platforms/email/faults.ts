@@ -16,6 +16,8 @@ type MailError = {
 
 /** A server that wants us to come back is left alone for this long at first; greylisting means minutes. */
 const laterMs = 60_000;
+/** A server that shuts down is back soon. */
+const restartMs = 5_000;
 /** What is refused here is this mail or whom it is for. Before, it is us, and another configuration may help. */
 const about: ReadonlySet<unknown> = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 /** The server wants a password, or another one. */
@@ -37,7 +39,9 @@ export function sendResultOf(error: unknown, wordsLeft: boolean): SendResult {
   }
   if (code === "EAUTH" || access.has(number)) return later("the mail server does not let us in");
   if (number !== null && number >= 400)
-    return number >= 500 && about.has(command) ? refused(said) : later("the mail server asks us to wait");
+    return number >= 500 && about.has(command)
+      ? refused(said)
+      : later("the mail server asks us to wait", number === 421 ? restartMs : laterMs);
   if (code === "EENVELOPE") return { type: "refused", why: `nobody can be written to at that address: ${said}` };
   if (code === "EMESSAGE") return refused(said);
   return { type: "retry", afterMs: 1_000, why: `the mail server could not be reached: ${said}`, unreachable: true };
