@@ -214,7 +214,7 @@ function apiParts(parts: RouterParts, signed: ApiParts["signed"]): ApiParts {
   };
 }
 
-async function metricsOf({ gateway, archive, world, counters }: RouterParts): Promise<string> {
+async function metricsOf({ gateway, archive, servers, world, counters }: RouterParts): Promise<string> {
   const now = world.now();
   const [counts, held, asked, today] = await Promise.all([
     archive.counts(),
@@ -223,7 +223,8 @@ async function metricsOf({ gateway, archive, world, counters }: RouterParts): Pr
     archive.usage({ since: dayOf(now) }),
   ]);
   const memory = process.memoryUsage();
-  return metricsText(counters.counters, { status: gateway.status(), counts, held, asked, today, memory, now });
+  const measured = { counts, held, asked, today, servers: servers.list(), memory, now };
+  return metricsText(counters.counters, { status: gateway.status(), ...measured });
 }
 
 function wrongMethod(takes: readonly string[]): Refusal {

@@ -13,8 +13,8 @@ export interface Blobs {
   put(content: Uint8Array | AsyncIterable<Uint8Array>, as: BlobFacts): Promise<FileRef>;
   /** Rejects with a Fault when there is no such content. */
   read(blob: string): Promise<Uint8Array>;
-  /** Where it lies, for whoever reads files by themselves. */
-  path(blob: string): string;
+  /** Where it lies, for programs that read files by themselves; under `name` where the files are a person's own. */
+  path(blob: string, name?: string): string;
 }
 
 /** The files of one person's conversations; `path` adds one to them. */

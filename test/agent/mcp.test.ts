@@ -57,8 +57,8 @@ test("what a call gives: text, data, files, links, complaints; all of it is text
   assert.deepEqual(await known.call("own__image"), {
     type: "ok",
     output: {
-      text: "[image image/png, 4 bytes, kept as file image]",
-      files: [{ name: "image", mime: "image/png", blob: "b1", bytes: 4 }],
+      text: "[image image/png, 4 bytes, kept as file image-1.png]",
+      files: [{ name: "image-1.png", mime: "image/png", blob: "b1", bytes: 4 }],
     },
     outside,
   });

@@ -14,7 +14,7 @@ export type Message = {
   readonly text: string;
   readonly turn: string | null;
   readonly question?: { readonly id: string; readonly choices: readonly string[] };
-  readonly files?: readonly { readonly name: string; readonly bytes: number }[];
+  readonly files?: readonly { readonly name: string; readonly mime: string; readonly bytes: number }[];
 };
 
 export type Said =

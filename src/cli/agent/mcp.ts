@@ -3,7 +3,7 @@
 import type { ApproveToolsReply, ServersReply } from "../../control/protocol.ts";
 import { visible, visibleLine } from "../../core/asked/visible.ts";
 import { type Context, reachGateway, show } from "../context.ts";
-import { paint, table } from "../print.ts";
+import { lasting, paint, table } from "../print.ts";
 
 export async function list(context: Context): Promise<number> {
   const reply = await reachGateway(context).get<ServersReply>("/api/mcp");
@@ -11,10 +11,10 @@ export async function list(context: Context): Promise<number> {
     if (servers.length === 0) return "There are no MCP servers; `agent.mcp` in config.yaml names them.";
     const rows = servers.map((one) => [
       visibleLine(one.name),
-      one.state,
+      one.state === "login-needed" ? "login needed" : one.state,
       String(one.tools),
       one.kind === "remote" ? "remote" : String(one.processes),
-      visibleLine(one.why ?? ""),
+      visibleLine(noteOn(one, context.now())),
     ]);
     const changes = servers.flatMap(({ name, changed }) =>
       changed.map(({ tool, text }) => {
@@ -24,6 +24,11 @@ export async function list(context: Context): Promise<number> {
     );
     return [table(["SERVER", "STATE", "TOOLS", "PROCESSES", "NOTE"], rows, context.output), ...changes].join("\n\n");
   });
+}
+
+function noteOn({ why, nextAttemptAt }: ServersReply["servers"][number], now: number): string {
+  const waits = nextAttemptAt === null ? null : `next attempt in ${lasting(Math.max(0, nextAttemptAt - now))}`;
+  return [why, waits].filter((part) => part !== null).join("; ");
 }
 
 export async function approve(context: Context): Promise<number> {

@@ -8,6 +8,7 @@ import { table } from "../../testing/table.ts";
 import type { Reach } from "../context.ts";
 import { type Verdict, checks, examine, worst } from "./checks.ts";
 import type { Findings, PlatformFacts, ServiceFacts } from "./findings.ts";
+import type { ServerFacts } from "./servers.ts";
 
 const folder = { path: "/h", mode: 0o700, isOwn: true };
 const look = { schema: 2, newest: 2, fault: null, warning: null, tookMs: 3, openTurns: 1, openItems: 0 };
@@ -39,12 +40,24 @@ const unit: ServiceFacts = {
   isRoot: false,
 };
 const standing: Health = { ...newHealth(0 as Instant), state: "up", why: null };
+const aServer: ServerFacts = {
+  name: "github",
+  kind: "program",
+  state: "ready",
+  nextAttemptAt: null,
+  protocol: "2025-11-25",
+  tools: 12,
+  processes: 1,
+  why: null,
+  changed: [],
+};
 const gateway = {
   state: "running",
   reason: null,
   safeMode: false,
   answeredMs: 4,
   platforms: [{ name: "web/local", platform: "web", health: standing, probe: null }],
+  servers: [aServer],
   dead: 0,
   held: [],
 };
@@ -97,6 +110,11 @@ const linked = (health: Partial<Health>, probe: PlatformFacts["probe"] = null): 
     ...gateway,
     platforms: [...gateway.platforms, { name: "x/y", platform: "x", health: { ...standing, ...health }, probe }],
   },
+});
+
+/** A second MCP server beside one that is ready. */
+const serving = (more: Partial<ServerFacts>): Partial<Findings> => ({
+  gateway: { ...gateway, servers: [aServer, { ...aServer, name: "wiki", ...more }] },
 });
 
 /** The same home with nothing running. */
@@ -224,6 +242,32 @@ const rows: readonly (readonly [
     { ...quiet, state: { ...state, gateway_state: "startup_failed", exit_reason: "port in use" } },
     "fault",
     /last start failed: port in use/,
+  ],
+  ["mcp", "no gateway", quiet, "ok", /not checked/],
+  ["mcp", "none", { gateway: { ...gateway, servers: [] } }, "ok", /^none$/],
+  ["mcp", "ready", {}, "ok", /^github$/],
+  ["mcp", "starting", serving({ state: "starting", protocol: null }), "ok", /^github, wiki$/],
+  [
+    "mcp",
+    "crashed",
+    serving({ state: "degraded", why: "it ended with exit code 3", nextAttemptAt: now + 8_000 }),
+    "warning",
+    /^wiki is degraded: it ended with exit code 3; next attempt in 8 s$/,
+  ],
+  [
+    "mcp",
+    "login",
+    serving({ state: "login-needed", why: "it requires a login (HTTP 401)" }),
+    "fault",
+    /^wiki is waiting for a login: it requires a login/,
+  ],
+  ["mcp", "refused", serving({ state: "refused", why: "HTTP 403" }), "fault", /^wiki is refused: HTTP 403$/],
+  [
+    "mcp",
+    "changed tools",
+    serving({ why: "1 tool changed", changed: [{ tool: "drop", text: "x" }] }),
+    "warning",
+    /^wiki is ready, 12 tools, protocol 2025-11-25: 1 tool changed$/,
   ],
   ["outbox", "no gateway", quiet, "ok", /not looked at/],
   ["outbox", "nothing given up", {}, "ok", /nothing was given up/],

@@ -6,6 +6,7 @@ import { many, sizeText } from "../print.ts";
 import { judgeCommands, judgeModel, judgeSandbox } from "./agent.ts";
 import type { FileFacts, Findings } from "./findings.ts";
 import { judgePlatforms } from "./platforms.ts";
+import { judgeServers } from "./servers.ts";
 import { type Verdict, fault, ok, warning } from "./verdict.ts";
 
 export type { Fix, Verdict } from "./verdict.ts";
@@ -40,6 +41,7 @@ export const checks: readonly Check[] = [
   { name: "store version", deep: false, judge: judgeVersion },
   { name: "gateway", deep: false, judge: judgeGateway },
   { name: "platforms", deep: false, judge: judgePlatforms },
+  { name: "mcp", deep: false, judge: judgeServers },
   { name: "outbox", deep: false, judge: judgeOutbox },
   { name: "lock", deep: true, judge: judgeLock },
   { name: "markers", deep: true, judge: judgeMarkers },

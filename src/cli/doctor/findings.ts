@@ -7,6 +7,7 @@ import type { Health } from "../../core/links/health.ts";
 import type { ReadStateFile } from "../../host/identity.ts";
 import type { Judgement } from "../../host/markers.ts";
 import type { Obstacle } from "../../host/obstacles.ts";
+import type { ServerFacts } from "./servers.ts";
 import type { AgentLook, StoreLook } from "../context.ts";
 
 export type FileFacts = { readonly path: string; readonly mode: number; readonly isOwn: boolean };
@@ -46,6 +47,7 @@ export type Findings = {
     readonly safeMode: boolean;
     readonly answeredMs: number;
     readonly platforms: readonly PlatformFacts[];
+    readonly servers: readonly ServerFacts[];
     /** What it has given up sending. */
     readonly dead: number;
     readonly held: readonly HeldAnswers[];

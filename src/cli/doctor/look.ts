@@ -68,6 +68,8 @@ export async function lookAround(context: Context): Promise<Findings> {
             safeMode: status.safeMode,
             answeredMs,
             platforms: platformFacts(status, probes),
+            // A gateway of an earlier version names none.
+            servers: (status as Partial<StatusReply>).servers ?? [],
             dead: status.counts.items.dead,
             // A gateway of an earlier version does not say which.
             held: (status as Partial<StatusReply>).held ?? [],

@@ -12,6 +12,7 @@ import { type Told, checks, examine } from "../doctor/checks.ts";
 import type { Findings } from "../doctor/findings.ts";
 import { lookAround } from "../doctor/look.ts";
 import { judgePlatform } from "../doctor/platforms.ts";
+import { judgeServer, serverText } from "../doctor/servers.ts";
 import { redactChecks } from "../doctor/redact.ts";
 import { type Context, pathsOf, show } from "../context.ts";
 import { facts, lasting, sizeText, oneLine, paint, table, when } from "../print.ts";
@@ -47,6 +48,7 @@ type Deep = {
   readonly checks: readonly Told[];
   readonly answeredMs: number | null;
   readonly platforms: NonNullable<Findings["gateway"]>["platforms"];
+  readonly servers: NonNullable<Findings["gateway"]>["servers"];
 };
 
 async function lookDeep(context: Context): Promise<Deep> {
@@ -61,6 +63,7 @@ async function lookDeep(context: Context): Promise<Deep> {
     ),
     answeredMs: found.gateway?.answeredMs ?? null,
     platforms: found.gateway?.platforms ?? [],
+    servers: found.gateway?.servers ?? [],
   };
 }
 
@@ -70,10 +73,11 @@ function deepText({ output, now }: Context, deep: Deep | null): readonly string[
   const answer: readonly Told[] =
     deep.answeredMs === null ? [] : [{ ...ok, name: "control", what: `answers in ${Math.round(deep.answeredMs)} ms` }];
   const platforms = deep.platforms.map((one): Told => ({ name: one.name, ...judgePlatform(one, now()) }));
-  return [checkLines(output, [...answer, ...platforms, ...deep.checks]).join("\n")];
+  const servers = deep.servers.map((one): Told => ({ name: `mcp ${oneLine(one.name)}`, ...judgeServer(one, now()) }));
+  return [checkLines(output, [...answer, ...platforms, ...servers, ...deep.checks]).join("\n")];
 }
 
-/** What the deep look says of platforms is not said twice. */
+/** What the deep look says of platforms and servers is not repeated. */
 function toText(context: Context, status: Answered, link: string | null, isDeep: boolean): string {
   const { output } = context;
   const now = context.now();
@@ -96,7 +100,7 @@ function toText(context: Context, status: Answered, link: string | null, isDeep:
       ...heldLines(status, now),
       ...(isDeep ? [] : platformLines(status, now)),
       ...sandboxLine(context, status),
-      ...serverLines(status),
+      ...(isDeep ? [] : serverLines(status, now)),
       ...recoveredLine(status),
       ...lastStopLine(status, now),
     ],
@@ -123,12 +127,10 @@ function heldLines({ held = [] }: Partial<StatusReply>, now: number): readonly (
   return [...held.map((one) => oneLine(heldText(one, now))), heldTodo].map((line, n) => [n === 0 ? "held" : "", line]);
 }
 
-/** Those with something to say. A gateway of an earlier version names none. */
-function serverLines({ servers = [] }: Partial<StatusReply>): readonly (readonly [string, string])[] {
-  const noted = servers.flatMap(({ name, state, why }) =>
-    why === null ? [] : [`${oneLine(name)} ${state}: ${oneLine(why)}`],
-  );
-  return noted.length === 0 ? [] : [["mcp", noted.join("\n")]];
+/** Those that do not work, or need attention. A gateway of an earlier version names none. */
+function serverLines({ servers = [] }: Partial<StatusReply>, now: number): readonly (readonly [string, string])[] {
+  const lines = servers.flatMap((one) => (one.why === null ? [] : [`${oneLine(one.name)} ${serverText(one, now)}`]));
+  return lines.map((line, at) => [at === 0 ? "mcp" : "", line] as const);
 }
 
 /** Only where something is wrong with it. */

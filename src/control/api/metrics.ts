@@ -3,6 +3,7 @@
 
 import type { HeldAnswers } from "../../core/held.ts";
 import type { GatewayStatus } from "../../ports/gateway.ts";
+import type { PeerStatus } from "../../ports/peers.ts";
 import type { AskedLine, Counts, UsageLine } from "../../ports/store.ts";
 
 export type Measured = {
@@ -13,6 +14,7 @@ export type Measured = {
   readonly asked: readonly Pick<AskedLine, "kind">[];
   /** Of today (UTC), by model: looking at all of history would cost as much as history. */
   readonly today: readonly UsageLine[];
+  readonly servers: readonly Pick<PeerStatus, "name" | "state">[];
   readonly memory: NodeJS.MemoryUsage;
   readonly now: number;
 };
@@ -42,6 +44,8 @@ const help = {
   everturn_recovered_turns: "Unfinished turns that this process took over at its start.",
   everturn_recovered_items: "Undelivered messages that this process took over at its start.",
   everturn_platform_up: "1 while the account is connected to its platform.",
+  everturn_mcp_server_up: "1 while the MCP server is ready.",
+  everturn_mcp_servers: "Configured MCP servers, by state.",
   process_resident_memory_bytes: "Resident memory size in bytes.",
   nodejs_heap_used_bytes: "Used size of the V8 heap in bytes.",
   everturn_messages_accepted_total: "Messages accepted since the start.",
@@ -65,7 +69,7 @@ function gauge(series: Series, value: number): Sample {
   return { series, value, type: "gauge" };
 }
 
-function gauges({ status, counts, held, asked, today, memory, now }: Measured): readonly Sample[] {
+function gauges({ status, counts, held, asked, today, servers, memory, now }: Measured): readonly Sample[] {
   return [
     gauge("everturn_up", 1),
     gauge("everturn_ready", status.state === "running" ? 1 : 0),
@@ -84,6 +88,10 @@ function gauges({ status, counts, held, asked, today, memory, now }: Measured): 
     ...status.platforms.map((one) =>
       gauge(`everturn_platform_up{platform="${label(one.platform)}",account="${label(one.account)}"}`, one.up ? 1 : 0),
     ),
+    ...servers.map((one) =>
+      gauge(`everturn_mcp_server_up{server="${label(one.name)}"}`, one.state === "ready" ? 1 : 0),
+    ),
+    ...serverStates(servers),
     gauge("process_resident_memory_bytes", memory.rss),
     gauge("nodejs_heap_used_bytes", memory.heapUsed),
   ];
@@ -96,6 +104,16 @@ function heldBy({ platforms }: GatewayStatus, held: readonly HeldAnswers[]): rea
   const counts = new Map(platforms.map((one) => [labels(one), 0]));
   for (const one of held) counts.set(labels(one), (counts.get(labels(one)) ?? 0) + one.answers);
   return [...counts].map(([series, count]) => gauge(`everturn_held_answers{${series}}`, count));
+}
+
+const states: readonly PeerStatus["state"][] = ["starting", "ready", "degraded", "login-needed", "refused", "stopped"];
+
+/** Every state has its series, so that an alert also sees a zero. */
+function serverStates(servers: Measured["servers"]): readonly Sample[] {
+  if (servers.length === 0) return [];
+  return states.map((state) =>
+    gauge(`everturn_mcp_servers{state="${state}"}`, servers.filter((one) => one.state === state).length),
+  );
 }
 
 /** Series of one name stand together. */

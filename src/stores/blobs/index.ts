@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { FileRef } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import { safeName } from "./name.ts";
 import { lost, placeOf } from "./place.ts";
 import { type BlobLimits, type Room, roomFor } from "./room.ts";
 
@@ -123,16 +124,6 @@ async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   await using handle = await open(path, "r");
   await handle.sync();
-}
-
-const nameMax = 200;
-
-/** A name as it can be shown and saved anywhere: one part, without signs that steer. */
-function safeName(name: string): string {
-  const last = name.split(/[/\\]/).at(-1) ?? "";
-  const clean = last.replace(/[\p{Cc}\p{Cf}\p{Cs}<>:"|?*]/gu, "_").trim();
-  if (clean === "" || /^\.+$/.test(clean)) return "file";
-  return clean.length <= nameMax ? clean : `${clean.slice(0, nameMax - 20)}${clean.slice(-20)}`.toWellFormed();
 }
 
 function safeMime(mime: string): string {

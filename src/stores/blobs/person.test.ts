@@ -27,3 +27,21 @@ test("a person's folder holds the files of their own conversations and no others
   const lost = "0".repeat(64);
   assert.equal(ann.path(lost), join(folder, "ann", lost), "reading it says that it is missing");
 });
+
+test("a file can be had under its name, which cannot lead out of the folder", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-person-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const ann = personBlobs(openBlobs(join(folder, "files")), join(folder, "ann"));
+  const { blob } = await ann.put(Buffer.from("hers"), { name: "x", mime: "text/plain" });
+  for (const [name, expected] of [
+    ["my report.pdf", "my report.pdf"],
+    ["../../etc/passwd", "passwd"],
+    ["..", "file"],
+    ["a\u0000b.png", "a_b.png"],
+  ] as const) {
+    const path = ann.path(blob, name);
+    assert.equal(path, join(folder, "ann", `${blob.slice(0, 16)}.d`, expected));
+    assert.equal(readFileSync(path, "utf8"), "hers");
+  }
+  assert.ok(ann.has(blob));
+});

@@ -5,18 +5,24 @@ import { copyFileSync, existsSync, linkSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../core/fault.ts";
 import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
+import { safeName } from "./name.ts";
 
 export function personBlobs(blobs: Blobs, folder: string): PersonBlobs {
   return {
     put: (content, as) => blobs.put(content, as),
     read: (blob) => blobs.read(blob),
     has: (blob) => /^[0-9a-f]{64}$/.test(blob) && existsSync(join(folder, blob)),
-    path(blob) {
+    path(blob, name) {
       const source = blobs.path(blob);
       const target = join(folder, blob);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       place(source, target);
-      return target;
+      if (name === undefined) return target;
+      // A folder of its own: another file may have the same name.
+      const own = join(folder, `${blob.slice(0, 16)}.d`);
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      place(source, join(own, safeName(name)));
+      return join(own, safeName(name));
     },
   };
 }

@@ -4,6 +4,7 @@
 import type { ToolResult } from "../../core/journal.ts";
 import type { FileRef } from "../../core/message.ts";
 import type { Blobs } from "../../ports/blobs.ts";
+import { endingOf, mimeOf, typeIn } from "../media.ts";
 
 const textMax = 400_000;
 const complaintMax = 4_000;
@@ -33,7 +34,7 @@ export async function resultOf(answer: Answer, keeping: Keeping): Promise<ToolRe
   const pieces: string[] = [];
   const files: FileRef[] = [];
   for (const one of answer.content ?? []) {
-    const { text, file } = await piece(one, files.length < filesMax ? keeping.blobs : undefined);
+    const { text, file } = await piece(one, files.length + 1, files.length < filesMax ? keeping.blobs : undefined);
     pieces.push(text);
     if (file !== null) files.push(file);
   }
@@ -56,13 +57,14 @@ export function complaint(text: string): ToolResult {
 
 type Piece = { readonly text: string; readonly file: FileRef | null };
 
-async function piece(one: Content, blobs: Keeping["blobs"]): Promise<Piece> {
+/** `nth` keeps the names of several files of one result apart. */
+async function piece(one: Content, nth: number, blobs: Keeping["blobs"]): Promise<Piece> {
   switch (one.type) {
     case "text":
       return { text: words(one.text), file: null };
     case "image":
     case "audio":
-      return kept(one.type, words(one.data), words(one.mimeType) || "application/octet-stream", one.type, blobs);
+      return kept(one.type, words(one.data), words(one.mimeType), `${one.type}-${nth}`, blobs);
     case "resource_link":
       return { text: linkText(one), file: null };
     case "resource":
@@ -80,19 +82,47 @@ function linkText(one: Content): string {
 async function embedded(resource: unknown, blobs: Keeping["blobs"]): Promise<Piece> {
   const { uri, text, blob, mimeType } = (resource ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof text === "string") return { text: `[resource ${words(uri)}]\n${text}`, file: null };
-  const name =
-    words(uri)
-      .split(/[/?#]/)
-      .findLast((part) => part !== "") ?? "resource";
-  return kept("resource", words(blob), words(mimeType) || "application/octet-stream", name, blobs);
+  return kept("resource", words(blob), words(mimeType), nameIn(words(uri)), blobs);
 }
 
-async function kept(kind: string, data: string, mime: string, name: string, blobs: Keeping["blobs"]): Promise<Piece> {
+/** The last part of its path. */
+function nameIn(uri: string): string {
+  const path = uri.replace(/^[a-z][\w+.-]*:\/*/i, "").split(/[?#]/, 1)[0] ?? "";
+  const last = path.split("/").findLast((part) => part !== "") ?? "";
+  try {
+    return decodeURIComponent(last) || "resource";
+  } catch (error) {
+    if (error instanceof URIError) return last;
+    throw error;
+  }
+}
+
+/** What the content shows counts more than what the server says; a name without the right ending gets it. */
+export function namedAs(
+  name: string,
+  declared: string,
+  content: Uint8Array,
+): { readonly name: string; readonly mime: string } {
+  const mime = typeIn(content) ?? (declared || mimeOf(name));
+  const base = name.slice(0, 100);
+  const ending = endingOf(mime);
+  const isRight = ending === "" || endingOf(mimeOf(base)) === ending;
+  return { name: isRight ? base : `${base}${ending}`, mime };
+}
+
+async function kept(
+  kind: string,
+  data: string,
+  declared: string,
+  wanted: string,
+  blobs: Keeping["blobs"],
+): Promise<Piece> {
   const bytes = Buffer.from(data, "base64");
+  const { name, mime } = namedAs(wanted, declared, bytes);
   const size = bytes.length < 1_000 ? `${bytes.length} bytes` : `${Math.round(bytes.length / 1_000)} kB`;
   if (blobs === undefined) return { text: `[${kind} ${mime}, ${size}, not kept]`, file: null };
   try {
-    const file = await blobs.put(bytes, { name: name.slice(0, 100), mime });
+    const file = await blobs.put(bytes, { name, mime });
     return { text: `[${kind} ${mime}, ${size}, kept as file ${file.name}]`, file };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 // send_file: a file for the user, before the answer is finished. What is sent is the content of this moment: it is kept by the
 // gateway, and the wish to send it goes into the commit of the result.
 
-import { basename, extname } from "node:path";
+import { basename } from "node:path";
 import * as v from "valibot";
 import { Fault } from "../../core/fault.ts";
 import type { Blobs } from "../../ports/blobs.ts";
@@ -10,6 +10,7 @@ import { define } from "../define.ts";
 import { type FileWorker, WorkerLost } from "../files/process.ts";
 import { type FileToolOptions, vetFile } from "../files/vet.ts";
 import { maybe, pathText, words } from "../input.ts";
+import { mimeOf } from "../media.ts";
 import { sizeText } from "../size.ts";
 
 const bytesMax = 50_000_000;
@@ -70,36 +71,4 @@ async function* contentOf(worker: FileWorker, path: string, signal: AbortSignal)
   } finally {
     call.drop();
   }
-}
-
-const mimes: Readonly<Record<string, string>> = {
-  ".txt": "text/plain",
-  ".log": "text/plain",
-  ".md": "text/markdown",
-  ".csv": "text/csv",
-  ".html": "text/html",
-  ".json": "application/json",
-  ".xml": "application/xml",
-  ".pdf": "application/pdf",
-  ".zip": "application/zip",
-  ".gz": "application/gzip",
-  ".tar": "application/x-tar",
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-  ".svg": "image/svg+xml",
-  ".mp3": "audio/mpeg",
-  ".ogg": "audio/ogg",
-  ".wav": "audio/wav",
-  ".mp4": "video/mp4",
-  ".webm": "video/webm",
-  ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-};
-
-export function mimeOf(name: string): string {
-  return mimes[extname(name).toLowerCase()] ?? "application/octet-stream";
 }

@@ -4,7 +4,7 @@ import { Fault } from "../../../core/fault.ts";
 import type { FileRef } from "../../../core/message.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Abilities } from "../providers/abilities.ts";
-import { fileParts, loadFiles, wayOf, picturesOf } from "./files.ts";
+import { fileParts, loadFiles, wayOf, resultFiles } from "./files.ts";
 
 const all: Abilities = { window: 100_000, images: true, pdf: true };
 const none: Abilities = { window: 100_000, images: false, pdf: false };
@@ -155,17 +155,17 @@ describe("what a model gets", () => {
   });
 });
 
-describe("pictures that a result names", () => {
+describe("files that a result names", () => {
   const picture = { name: "a", mime: "image/png", blob: "b", bytes: 1 };
   for (const [name, output, count] of [
     ["text", "files", 0],
     ["nothing", null, 0],
     ["data of its own", { files: 3 }, 0],
     ["files of its own", { files: ["a", null, { name: "x" }, { ...picture, bytes: "1" }] }, 0],
-    ["a sound", { text: "", files: [{ ...picture, mime: "audio/wav" }] }, 0],
+    ["a sound", { text: "", files: [{ ...picture, mime: "audio/wav" }] }, 1],
     ["two pictures", { text: "", files: [picture, picture] }, 2],
   ] as const) {
-    test(name, () => assert.equal(picturesOf({ type: "ok", output }).length, count));
+    test(name, () => assert.equal(resultFiles({ type: "ok", output }).length, count));
   }
-  test("none in a failure", () => assert.deepEqual(picturesOf({ type: "failed", why: "x" }), []));
+  test("none in a failure", () => assert.deepEqual(resultFiles({ type: "failed", why: "x" }), []));
 });

@@ -27,18 +27,18 @@ const allMax = 16_000_000;
 const countMax = 12;
 const textMax = 24_000;
 
-/** The pictures that a result names beside its text. Read as if strangers had written it: other tools have data of their own. */
-export function picturesOf(result: ToolResult): readonly FileRef[] {
+/** The files that a result names beside its text. Checked, because other tools have data of their own there. */
+export function resultFiles(result: ToolResult): readonly FileRef[] {
   const output = result.type === "ok" ? result.output : null;
   if (typeof output !== "object" || output === null || !("files" in output) || !Array.isArray(output.files)) return [];
-  return (output.files as readonly unknown[]).filter(isPicture);
+  return (output.files as readonly unknown[]).filter(isFileRef);
 }
 
-function isPicture(value: unknown): value is FileRef {
+function isFileRef(value: unknown): value is FileRef {
   if (typeof value !== "object" || value === null) return false;
   const { name, mime, blob, bytes } = value as Partial<FileRef>;
-  const isFile = typeof name === "string" && typeof blob === "string" && typeof bytes === "number";
-  return isFile && typeof mime === "string" && mime.startsWith("image/");
+  const isStored = typeof blob === "string" && typeof bytes === "number";
+  return isStored && typeof name === "string" && typeof mime === "string";
 }
 
 /** How a file reaches this model. */
@@ -84,10 +84,10 @@ export function fileParts(
   file: FileRef,
   abilities: Abilities,
   contents: Contents,
-  pathOf: (blob: string) => string | null,
+  pathOf: (blob: string, name: string) => string | null,
 ): readonly FilePart[] {
   const name = plain(file.name);
-  const path = pathOf(file.blob);
+  const path = pathOf(file.blob, file.name);
   const about = `${name}, ${plain(file.mime)}, ${sizeOf(file.bytes)}${path === null ? "" : `, saved as ${path}`}`;
   const content = contents.get(file.blob);
   if (content !== undefined && "missing" in content) {

@@ -10,7 +10,7 @@ import type { AgentJob } from "../../../ports/agent.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Abilities } from "../providers/abilities.ts";
 import { type Group, detailedFrom, groupsBefore } from "./earlier.ts";
-import { type Contents, loadFiles, picturesOf } from "./files.ts";
+import { type Contents, loadFiles, resultFiles } from "./files.ts";
 import { fromOutside, outputText } from "./results.ts";
 
 export type Gathered = {
@@ -100,7 +100,7 @@ function filesOf(
 
 /** By a message that joined, or by a tool. */
 function broughtBy(entry: Entry): readonly FileRef[] {
-  if (entry.type === "tool-ended") return picturesOf(entry.result);
+  if (entry.type === "tool-ended") return resultFiles(entry.result);
   return entry.type === "joined" && entry.message.body.kind === "text" ? entry.message.body.files : [];
 }
 
