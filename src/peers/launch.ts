@@ -1,5 +1,6 @@
 // Prepares the start of a program that serves one person: its folders, its grant, and the sandbox around it. A program has
-// a HOME of its own that stays, and starts in the workspace of the person. A shared one sees an empty folder instead.
+// a HOME of its own that stays, and starts in the workspace of the person, or in a folder of its own that the person's tools
+// can read. A shared one sees an empty folder instead of a workspace.
 
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -11,7 +12,7 @@ import { type Requester, ownerPerson } from "../core/requester.ts";
 import { workspaceName } from "../core/workspace.ts";
 import type { Sandbox, SandboxState } from "../ports/sandbox.ts";
 import type { Workspace } from "../ports/workspaces.ts";
-import { type PeerProgram, commandFor, harmless, pathRefusal, startsAtHome } from "./program.ts";
+import { type PeerProgram, commandFor, harmless, pathRefusal, startsApart } from "./program.ts";
 
 export type PeerHost = {
   readonly sandbox: Sandbox;
@@ -26,7 +27,7 @@ export type PeerHost = {
   readonly workspaceFor: (requester: Requester) => Promise<PeerWorkspace>;
 };
 
-export type PeerWorkspace = Pick<Workspace, "person" | "folder">;
+export type PeerWorkspace = Pick<Workspace, "person" | "folder" | "files">;
 
 /** `workspace` is null for a program that serves everybody and sees none. `files` are visible beside those of its command. */
 export type PeerUser = {
@@ -62,27 +63,27 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
   const command = commandFor(program.command, places, existsSync);
   const { env = {} } = program;
   const name = command[0] ?? "";
-  const cwd = resolve(workspace, program.cwd ?? ".");
-  const isAtHome = startsAtHome(program);
+  const output = startsApart(program) ? await outputFolder(user, own) : null;
+  const cwd = output ?? resolve(workspace, program.cwd ?? ".");
   if (state.type === "off") {
-    const from = isAtHome ? home : cwd;
-    return { command, name, cwd: from, env: { ...host.environment, HOME: home, ...env }, workspace, isWalled: false };
+    return { command, name, cwd, env: { ...host.environment, HOME: home, ...env }, workspace, isWalled: false };
   }
   const programs = command.filter(isFile);
-  const grant = await grantOf(program, places, cwd);
+  const grant = await grantOf(program, places, output === null ? cwd : workspace);
   const unseen = programs.find((path) => pathRefusal(path, places) !== null);
   if (unseen !== undefined)
     throw new Fault(
       "not-possible",
       `${unseen} lies in the gateway's home, which programs never see. Move it elsewhere.`,
     );
-  const walled = await host.sandbox.wrap(isAtHome ? [...atHome, ...command] : toCommand(command), {
+  const walled = await host.sandbox.wrap(toCommand(command), {
     // Its /tmp is not the one of the person's commands, which could otherwise put files into its way.
     person: `${user.name} ${person}`,
     workspace,
     cwd,
     grant,
     home: { folder: home },
+    ...(output === null ? {} : { output }),
     programs: [...programs, ...(user.files ?? [])],
     env: { ...harmless(host.environment), ...env },
   });
@@ -91,8 +92,10 @@ export async function prepareLaunch(host: PeerHost, program: PeerProgram, user: 
   return { ...around, name, workspace, isWalled: true };
 }
 
-/** Where its HOME is inside is only known there. */
-const atHome = ["/bin/sh", "-c", 'cd && exec "$@"', "sh"] as const;
+/** Below the files of the person, whose tools can read it but not write; one that serves everybody has its own. */
+function outputFolder({ name, workspace }: PeerUser, own: string): Promise<string> {
+  return folderAt(workspace === null ? join(own, "output") : join(workspace.files, workspaceName(name)));
+}
 
 function toCommand([program = "", ...words]: readonly string[]): [string, ...string[]] {
   return [program, ...words];

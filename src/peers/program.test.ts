@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandFor, harmless, pathRefusal, programName, refusalFor, startsAtHome } from "./program.ts";
+import { commandFor, harmless, pathRefusal, programName, refusalFor, startsApart } from "./program.ts";
 
 const on = { type: "on", kind: "bubblewrap" } as const;
 const off = { type: "off", why: "None.", isAccepted: false } as const;
@@ -69,5 +69,5 @@ test("a program with secrets or paths of its own does not start among files that
     [{ paths: [{ path: "/srv", access: "read" }] }, true],
     [{ env: { TOKEN: "x" }, cwd: "." }, false],
   ] as const)
-    assert.equal(startsAtHome({ command, ...more }), expected, JSON.stringify(more));
+    assert.equal(startsApart({ command, ...more }), expected, JSON.stringify(more));
 });

@@ -10,7 +10,7 @@ export type PeerProgram = {
   readonly command: readonly string[];
   /** Variables for it alone, beside a harmless base. */
   readonly env?: Readonly<Record<string, string>>;
-  /** From the workspace on; see `startsAtHome` for where it is absent. */
+  /** From the workspace on; see `startsApart` for where it is absent. */
   readonly cwd?: string;
   /** Hosts it may reach, as in `Grant.hosts`; every public host where it is absent. */
   readonly hosts?: readonly string[];
@@ -40,9 +40,9 @@ export function refusalFor(
 
 /**
  * Many programs run what lies in the folder they start in: npx, python, make. What its person writes into the workspace
- * must not run with secrets and paths that only the program has, so such a one starts in its own HOME.
+ * must not run with secrets and paths that only the program has, so such a one starts in a folder that only it writes.
  */
-export function startsAtHome({ cwd, env = {}, paths = [] }: PeerProgram): boolean {
+export function startsApart({ cwd, env = {}, paths = [] }: PeerProgram): boolean {
   return cwd === undefined && Object.keys(env).length + paths.length > 0;
 }
 

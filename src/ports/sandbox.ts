@@ -17,13 +17,15 @@ export type SandboxView = {
   readonly person: string;
   /** Can be read and written; absolute, with links resolved. */
   readonly workspace: string;
-  /** In the workspace, or in a granted path. */
+  /** In the workspace, in `output`, or in a granted path. */
   readonly cwd: string;
   readonly grant: Grant;
   /** `person`: the HOME of the person. `empty`: a new one that ends with the program. Else a folder of its own. */
   readonly home: "person" | "empty" | { readonly folder: string };
   /** The files of the person's conversations, read-only: the only folder of the gateway's home that is shown. */
   readonly files?: string;
+  /** A folder below the files of the person that this program writes, while their other programs only read it. */
+  readonly output?: string;
   /** Read-only beside the defaults, such as the program itself. */
   readonly programs?: readonly string[];
   /** Variables for the program; nothing of the gateway's own environment is added. */

@@ -45,6 +45,10 @@ function anyPort(): number {
   return 20_000 + Math.floor(Math.random() * 40_000);
 }
 
+function outputOf({ output }: SandboxView): readonly string[] {
+  return output === undefined ? [] : [output];
+}
+
 export async function wrapInSeatbelt(
   base: SeatbeltBase,
   command: readonly [string, ...string[]],
@@ -63,7 +67,7 @@ export async function wrapInSeatbelt(
   const sockets = order === null ? [] : [order.sockets];
   const profile = seatbeltProfile({
     readable: [...base.folders, dirname(process.execPath), ...own, etc, ...more, ...sockets, ...of("read")],
-    writable: [workspace, folders.home, folders.tmp, ...of("write")],
+    writable: [workspace, folders.home, folders.tmp, ...outputOf(view), ...of("write")],
     hidden: readAliases(base.home),
     sockets,
     proxyPort: port,
@@ -113,6 +117,7 @@ export async function wrapInContainer(
       bind(order.sockets, inside.sockets, "read"),
       ...packageParts(folder).map((part) => bind(join(folder, part), `${inside.folder}/${part}`, "read")),
       ...more.filter((path) => existsSync(path)).map((path) => bind(path, path, "read")),
+      ...outputOf(view).map((path) => bind(path, path, "write")),
       ...granted.map(({ path, access }) => bind(path, path, access)),
     ],
     cwd: view.cwd,

@@ -54,6 +54,7 @@ describe("a view", () => {
     granted: [],
     programs: [],
     files: null,
+    output: null,
     more: [],
   };
   const view = (change: Partial<ViewFacts>) => planView({ ...facts, ...change });

@@ -25,6 +25,8 @@ export type ViewFacts = {
   readonly more: readonly Mount[];
   /** Files of the person's conversations; they lie in the gateway's home. */
   readonly files: string | null;
+  /** A folder below them that this program writes. */
+  readonly output: string | null;
 };
 
 export type ViewPlan = {
@@ -44,7 +46,10 @@ export function planView(facts: ViewFacts): ViewPlan {
   for (const one of outside) checkGranted(one, hidden);
   const granted = outside.map((one) => bind(boundPath(one), one.access));
   const shown = programs.filter((one) => !hidden.some((other) => isWithin(one, other))).map((one) => bind(one));
-  const files = facts.files === null ? [] : [bind(facts.files)];
+  const files = [
+    ...(facts.files === null ? [] : [bind(facts.files)]),
+    ...(facts.output === null ? [] : [bind(facts.output, "write")]),
+  ];
   const chosen: readonly Mount[] = [bind(workspace, "write"), ...granted.toSorted(writableFirst), ...shown, ...files];
   // A mount point cannot be made in a folder that is read-only, so with something else below /etc its parts come one by one.
   const isShared = chosen.some(({ at }) => isBelow(at, "/etc"));

@@ -78,6 +78,7 @@ async function plannedView(ready: Ready, view: SandboxView, call: PreparedCall):
     etc: ready.etc,
     programs: (view.programs ?? []).filter((one) => statSync(one, { throwIfNoEntry: false }) !== undefined),
     files: view.files ?? null,
+    output: view.output ?? null,
     more: call.order === null ? [] : [{ type: "bind", at: inside.sockets, from: call.order.sockets, access: "read" }],
   });
 }

@@ -23,7 +23,7 @@ test("a program that has ended leaves no listener behind", { timeout: 120_000 },
     log: () => undefined,
   };
   for (let life = 0; life < 3; life++) {
-    const link = await openLink(options, acpPace, { person: "owner", folder }, signal);
+    const link = await openLink(options, acpPace, { person: "owner", folder, files: folder }, signal);
     assert.equal(getEventListeners(signal, "abort").length, 1);
     await link.close("its life is over");
     assert.equal(getEventListeners(signal, "abort").length, 0);

@@ -231,7 +231,12 @@ test("in the sandbox it starts in its own HOME and makes a session in the worksp
     await processes.killAll("all");
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  const link = await openLink(options, acpPace, { person: "owner", folder: workspace }, new AbortController().signal);
+  const link = await openLink(
+    options,
+    acpPace,
+    { person: "owner", folder: workspace, files: workspace },
+    new AbortController().signal,
+  );
   assert.equal(link.can.links, false, "it cannot open files of conversations");
   assert.notEqual(await link.newSession(), "");
   await link.close("the test is over");

@@ -34,8 +34,9 @@ export function peerHost(
     folder: join(home, "peers"),
     async workspaceFor({ person }) {
       const own = person === ownerPerson ? folder : join(home, "workspaces", workspaceName(person));
-      mkdirSync(own, { recursive: true });
-      return { person, folder: realpathSync(own) };
+      const files = join(home, "attachments", workspaceName(person));
+      for (const one of [own, files]) mkdirSync(one, { recursive: true });
+      return { person, folder: realpathSync(own), files: realpathSync(files) };
     },
   };
 }

@@ -2,12 +2,14 @@
 // definitions that their owner approved. They run in the real sandbox, and without one.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { acp } from "../../src/agents/acp/index.ts";
+import { noGrant } from "../../src/core/grant.ts";
 import { type Requester, ownerPerson } from "../../src/core/requester.ts";
 import { openProcesses } from "../../src/host/processes.ts";
 import type { Agent } from "../../src/ports/agent.ts";
@@ -145,17 +147,43 @@ test("an MCP server reaches no token, port, key or other workspace, also not by 
   await attackAll(world, attack);
   const env = await attack("return JSON.stringify(process.env)");
   assert.match(env, /own-token/);
-  assert.doesNotMatch(env.replaceAll(world.workspace, ""), new RegExp(`${homedir()}(?![a-z])|EVERTURN`));
+  assert.doesNotMatch(
+    env.replaceAll(world.workspace, "").replace(/"PWD[^,]*/, ""),
+    new RegExp(`${homedir()}(?![a-z])|EVERTURN`),
+  );
   assert.equal(mcp.status()["evil"]?.processes, 2, "the owner's and the guest's");
 });
 
 test("what a guest plants in the workspace does not run with the secrets of a server", limit, async (t) => {
   const world = await open(t);
-  const { folder } = await world.host.workspaceFor(guest);
-  // A program like `npx server` would start what lies in node_modules of this folder.
+  const { folder, files } = await world.host.workspaceFor(guest);
+  // A program like `npx server` would start what lies in node_modules of this folder, or of one around it.
   const { attack } = serversIn(t, world);
   const said = await attack("return process.cwd()", guest);
-  assert.match(said, /done: \/home\/sandbox/);
+  const start = /done: ([^"]+)/.exec(said)?.[1] ?? "";
+  assert.equal(dirname(start), files);
+  const up = `const fs = await load("node:fs"), path = await load("node:path");
+let found = []; for (let at = process.cwd(); at !== "/"; at = path.dirname(at)) found.push(...fs.readdirSync(at));
+return found.join()`;
+  writeFileSync(join(files, "package.json"), "{}");
+  assert.doesNotMatch(await attack(up, guest), /package\.json|node_modules/, "nothing of the guest lies around it");
+  // What it makes there can be read by the guest's tools, and not be written.
+  await attack(`(await load("node:fs")).writeFileSync("made.txt", "made"); return 1`, guest);
+  const walled = await world.host.sandbox.wrap(
+    ["/bin/sh", "-c", `cat "$1/made.txt"; echo x > "$1/planted"; true`, "sh", start],
+    {
+      person: guest.person,
+      workspace: folder,
+      cwd: folder,
+      grant: noGrant,
+      home: "person",
+      files,
+      env: {},
+    },
+  );
+  const { status, stdout } = spawnSync(walled.program, [...walled.words], { env: { ...walled.env }, encoding: "utf8" });
+  assert.deepEqual([status, stdout.trim()], [0, "made"]);
+  assert.ok(!existsSync(join(start, "planted")));
   const { attack: plain } = serversIn(t, world, { env: {} });
   assert.match(await plain("return process.cwd()", guest), new RegExp(`done: ${folder}`), "one without starts there");
 });
