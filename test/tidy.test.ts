@@ -53,7 +53,7 @@ const table: readonly (readonly [group: RegExp, allowed: Allowed])[] = [
     telegram: ["grammy"],
     discord: ["@discordjs/ws", "@discordjs/rest", "discord-api-types"],
     slack: ["@slack/socket-mode", "@slack/web-api"],
-    email: ["imapflow", "nodemailer", "postal-mime"],
+    email: ["imapflow", "nodemailer", "postal-mime", "htmlparser2"],
     chat: ["hono", "@hono/node-server"],
   }).map(([name, packages]): readonly [RegExp, Allowed] => [
     new RegExp(`^src/platforms/${name}/`),

@@ -20,6 +20,7 @@ import {
 import { listenFault, sendResultOf } from "./faults.ts";
 import { type Attached, type Nothing, readHeads, readMail } from "./inbound.ts";
 import { toMail } from "./outbound.ts";
+import { parseMail } from "./parse.ts";
 import type { Verify } from "./results.ts";
 
 export type EmailSettings = {
@@ -181,10 +182,9 @@ async function parsed<T>(
   source: Uint8Array | Nothing,
 ): Promise<T | Nothing> {
   if (!(source instanceof Uint8Array)) return source;
-  const { default: PostalMime } = await import("postal-mime");
   const self = { account: address.toLowerCase(), verify, authServer };
   try {
-    return read(await PostalMime.parse(source), self, `uid:${mailbox.uidValidity}:${uid}`, around.world.now());
+    return read(await parseMail(source), self, `uid:${mailbox.uidValidity}:${uid}`, around.world.now());
   } catch (error) {
     return { type: "nothing", why: `it cannot be read: ${String(error)}` };
   }
