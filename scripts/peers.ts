@@ -1,4 +1,4 @@
-// The real programs that the agent lane talks to: MCP servers and an ACP agent. They are large and not ours, so they are no
+// The real programs that the agent lane talks to: MCP servers and ACP agents. They are large and not ours, so they are no
 // dependencies; this installs the named ones, or all, below a folder that the caller keeps as long as it likes.
 // Usage: node scripts/peers.ts <folder> [name...]; prints one line `name path` each, and fails when one cannot be had.
 
@@ -28,6 +28,21 @@ export const peers: Readonly<Record<string, Peer>> = {
     package: "opencode-linux-x64",
     version: "1.18.34",
     entry: "opencode-linux-x64/bin/opencode",
+  },
+  "claude-agent-acp": {
+    package: "@agentclientprotocol/claude-agent-acp",
+    version: "0.99.1",
+    entry: "@agentclientprotocol/claude-agent-acp/dist/index.js",
+  },
+  "codex-acp": {
+    package: "@agentclientprotocol/codex-acp",
+    version: "2.6.0",
+    entry: "@agentclientprotocol/codex-acp/dist/index.js",
+  },
+  "gemini-cli": {
+    package: "@google/gemini-cli",
+    version: "0.61.0",
+    entry: "@google/gemini-cli/bundle/gemini.js",
   },
 };
 

@@ -321,6 +321,16 @@ test("what is asked when the prompt is over has nobody to ask, and is told so", 
   assert.deepEqual(stage.left("answers"), ['{"outcome":"cancelled"}']);
 });
 
+test("an agent that dies before its first word is not given the message a second time", limit, async (t) => {
+  for (const flag of ["load", "forgetful"]) {
+    const stage = acpStage(t, [flag]);
+    const { text } = await playTurn(stage.open().agent, { text: "die" });
+    assert.equal(text, "I live again.");
+    assert.equal(stage.prompts().filter((one) => one.text === "die").length, 1, flag);
+    assert.match(stage.prompts().at(-1)?.text ?? "", /^\[System note:[^]*> die/);
+  }
+});
+
 test("an agent that cannot be used says why, and whether waiting helps", limit, async (t) => {
   for (const [flag, why, retry] of [
     ["exit", /exit code 2; its last words: no configuration found/, "later"],

@@ -124,7 +124,9 @@ export function acp(options: AcpOptions): Agent {
       const { history } = await pastOf(job);
       return keep(job, await newPlace(found.link, person, history));
     }
-    return keep(job, { ...(await enter(job, workspace)), spent: found?.spent ?? null });
+    // An agent that died before its first word has stored the message all the same.
+    const { spent = null, delivered = null } = found ?? {};
+    return keep(job, { ...(await enter(job, workspace)), spent, delivered });
   }
 
   /** The latest is the last. */

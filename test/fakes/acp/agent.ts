@@ -145,6 +145,13 @@ const acts: readonly (readonly [RegExp, (turn: Turn, found: RegExpExecArray) => 
     },
   ],
   [
+    /^die/,
+    async (turn) => {
+      if (once("died")) process.exit(9);
+      say(turn.id, "I live again.");
+    },
+  ],
+  [
     /^(?:hang|deaf)/,
     async (turn) => {
       say(turn.id, "Hanging…");

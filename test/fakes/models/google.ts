@@ -1,9 +1,21 @@
-// Google's generateContent, as the service streams it: whole parts, thoughts and their signatures, the usage in each chunk.
+// Google's generateContent, as the service answers it, whole or streamed: whole parts, thoughts and their signatures, the
+// usage in each chunk.
 
 import { type Answer, type Frame, type Seen, pieces } from "./plan.ts";
 
 export function googleFrames(answer: Answer, model: string, nth: number): Frame[] {
-  const { text = "", calls = [], grain = 12, thinking, usage = { input: 100, output: 10 } } = answer;
+  const parts = partsOf(answer);
+  return parts.map((part, n) => {
+    const chunk = chunkOf(answer, [part], n === parts.length - 1, model, nth);
+    return `data: ${JSON.stringify(chunk)}\n\n`;
+  });
+}
+
+export function googleAnswer(answer: Answer, model: string, nth: number): unknown {
+  return chunkOf(answer, partsOf({ ...answer, grain: Number.MAX_SAFE_INTEGER }), true, model, nth);
+}
+
+function partsOf({ text = "", calls = [], grain = 12, thinking }: Answer): readonly unknown[] {
   const parts: unknown[] = [
     ...(thinking === undefined ? [] : [{ text: thinking.text, thought: true }]),
     ...pieces(text, grain).map((piece) => ({ text: piece })),
@@ -12,23 +24,23 @@ export function googleFrames(answer: Answer, model: string, nth: number): Frame[
       ...(thinking !== undefined && n === 0 ? { thoughtSignature: thinking.signature } : {}),
     })),
   ];
-  if (parts.length === 0) parts.push({ text: "" });
-  return parts.map((part, n) => {
-    const last = n === parts.length - 1;
-    const candidate = {
-      content: { role: "model", parts: [part] },
-      index: 0,
-      ...(last ? { finishReason: answer.finish ?? "STOP" } : {}),
-    };
-    const usageMetadata = {
-      promptTokenCount: usage.input,
-      candidatesTokenCount: usage.output,
-      cachedContentTokenCount: usage.cached ?? 0,
-      totalTokenCount: usage.input + usage.output,
-    };
-    const chunk = { candidates: [candidate], usageMetadata, modelVersion: model, responseId: `r${nth}` };
-    return `data: ${JSON.stringify(chunk)}\n\n`;
-  });
+  return parts.length === 0 ? [{ text: "" }] : parts;
+}
+
+function chunkOf(answer: Answer, parts: readonly unknown[], isLast: boolean, model: string, nth: number): unknown {
+  const { usage = { input: 100, output: 10 } } = answer;
+  const candidate = {
+    content: { role: "model", parts },
+    index: 0,
+    ...(isLast ? { finishReason: answer.finish ?? "STOP" } : {}),
+  };
+  const usageMetadata = {
+    promptTokenCount: usage.input,
+    candidatesTokenCount: usage.output,
+    cachedContentTokenCount: usage.cached ?? 0,
+    totalTokenCount: usage.input + usage.output,
+  };
+  return { candidates: [candidate], usageMetadata, modelVersion: model, responseId: `r${nth}` };
 }
 
 type Part = {

@@ -1,4 +1,4 @@
-// Fakes of model providers: one server that speaks OpenAI chat completions, Anthropic messages and Google's
+// Fakes of model providers: one server that speaks OpenAI chat completions and responses, Anthropic messages and Google's
 // generateContent as the services do, and refuses what they refuse (a tool call without its result, a repeated id).
 //
 //   const fake = await fakeModels(({ seen, nth }) => nth === 1 ? { calls: [{ name: "read_file", input: { path: "a" } }] }

@@ -1,6 +1,6 @@
 // What a fake model is told to do with one request: the words of its script, the same for every protocol.
 
-export type Protocol = "openai" | "anthropic" | "google";
+export type Protocol = "openai" | "responses" | "anthropic" | "google";
 
 /** A request as it came in. */
 export type Asked = {

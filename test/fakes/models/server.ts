@@ -11,8 +11,9 @@ import {
   anthropicModels,
   anthropicSeen,
 } from "./anthropic.ts";
-import { googleFrames, googleSeen } from "./google.ts";
+import { googleAnswer, googleFrames, googleSeen } from "./google.ts";
 import { openaiError, openaiErrorFrame, openaiFault, openaiFrames, openaiModels, openaiSeen } from "./openai.ts";
+import { responsesErrorFrame, responsesFault, responsesFrames, responsesSeen } from "./responses.ts";
 import type { Answer, Asked, Frame, Plan, Protocol, Refusal, Script, Seen } from "./plan.ts";
 import { type Ears, type Recording, readRecording } from "./speech.ts";
 
@@ -61,6 +62,15 @@ const faces: Readonly<Record<Protocol, Face>> = {
       openaiError(message, "invalid_request_error", status === 401 ? "invalid_api_key" : null),
     list: openaiModels,
   },
+  responses: {
+    seen: responsesSeen,
+    frames: responsesFrames,
+    errorFrame: responsesErrorFrame,
+    fault: responsesFault,
+    refuse: (status, message) =>
+      openaiError(message, "invalid_request_error", status === 401 ? "invalid_api_key" : null),
+    list: openaiModels,
+  },
   anthropic: {
     seen: anthropicSeen,
     frames: anthropicFrames,
@@ -102,6 +112,8 @@ export async function fakeModels(script: Script, options: FakeOptions = {}): Pro
     if (path === "/__requests") {
       return send(response, 200, { count: requests.length, requests: requests.map((one) => ({ ...one, key: null })) });
     }
+    // Clients of the responses protocol try a WebSocket first; a server without one says so.
+    if (request.headers.upgrade !== undefined) return send(response, 426, "Upgrade Required");
     const protocol = protocolOf(request);
     const face = faces[protocol];
     const key = keyOf(request);
@@ -155,6 +167,7 @@ async function play(plan: Plan, asked: Asked, face: Face, response: ServerRespon
   if ("dead" in plan || "status" in plan) return refuse(plan, response);
   // As the services count: about four characters to a token.
   const usage = plan.usage ?? { input: Math.ceil(JSON.stringify(asked.body).length / 4), output: 10 };
+  if (isWhole(asked)) return send(response, 200, googleAnswer({ ...plan, usage }, asked.seen.model, asked.nth));
   const frames = face.frames({ ...plan, usage }, asked.seen.model, asked.nth);
   const fault = plan.break;
   const at = fault === undefined ? -1 : fault.at < 0 ? frames.length + fault.at : Math.min(fault.at, frames.length - 1);
@@ -172,6 +185,11 @@ async function play(plan: Plan, asked: Asked, face: Face, response: ServerRespon
     response.write(frame);
   }
   response.end();
+}
+
+/** Google has another path for an answer that is not streamed. */
+function isWhole({ protocol, path }: Asked): boolean {
+  return protocol === "google" && path.includes(":generateContent");
 }
 
 function refuse(plan: Refusal, response: ServerResponse): void {
@@ -199,6 +217,7 @@ function send(
 
 function protocolOf({ url = "", headers }: IncomingMessage): Protocol {
   if (url.startsWith("/v1beta")) return "google";
+  if (url.endsWith("/responses")) return "responses";
   return url.endsWith("/messages") || headers["anthropic-version"] !== undefined ? "anthropic" : "openai";
 }
 

@@ -1,0 +1,17 @@
+// Gemini CLI as an ACP agent, with a fake of Google's generateContent.
+
+import { acpPeerSuite } from "./acp-peer-suite.ts";
+
+await acpPeerSuite({
+  name: "gemini-cli",
+  words: ["--acp"],
+  env: (url) => ({ GEMINI_API_KEY: "planted-provider-key-4711", GOOGLE_GEMINI_BASE_URL: url }),
+  // It asks which of its models suits a message, and wants one of these two schemas.
+  aside: JSON.stringify({
+    reasoning: "It is simple.",
+    model_choice: "flash",
+    complexity_reasoning: "It is simple.",
+    complexity_score: 10,
+  }),
+  call: (command) => ({ name: "run_shell_command", input: { command, description: "As the user wants" } }),
+});
