@@ -3,6 +3,7 @@
 
 import type { Asker, Paired } from "../core/access/pairing.ts";
 import type { Fate } from "../core/asked/late.ts";
+import type { Delivery } from "../core/delivery.ts";
 import type { HeldAnswers } from "../core/held.ts";
 import type { Rule } from "../core/approval.ts";
 import type { Spent } from "../core/usage.ts";
@@ -188,9 +189,18 @@ export type RetryReply = DoneReply & { readonly turn: string | null };
 /** `POST /api/restart`: answered when the next gateway is certain to begin; refused with why it is not. */
 export type RestartRequest = { readonly by: "cli" | "dashboard" | "tool" };
 export type RestartReply = { readonly restarting: true };
-/** `POST /api/send`: the same key again does nothing. */
-export type SendRequest = { readonly to: string; readonly text: string; readonly key: string };
-export type SendReply = { readonly status: "posted" | "duplicate" };
+/** `POST /api/send`: the same key again sends nothing. With `waitMs` the reply waits that long for the delivery. */
+export type SendRequest = {
+  readonly to: string;
+  readonly text: string;
+  readonly key: string;
+  readonly waitMs?: number;
+};
+export type SendReply = {
+  readonly status: "posted" | "duplicate";
+  /** What became of it so far; only with `waitMs`. */
+  readonly delivery?: Delivery;
+};
 
 /** `POST /api/links`: a link that lets one browser in, once. */
 export type NewLinkReply = { readonly link: string; readonly expiresAt: number };

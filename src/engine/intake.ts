@@ -2,6 +2,7 @@
 // the session, the words, the turn and the cursor; where the session is idle, the turn starts in that same commit.
 
 import type { Change } from "../core/change.ts";
+import { postKey } from "../core/delivery.ts";
 import { Fault } from "../core/fault.ts";
 import { Bug } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
@@ -202,7 +203,7 @@ export function intake(parts: Parts, lanes: Lanes, plans: Plans): Intake {
     },
     async post(to, text, key, files = []) {
       const body = { kind: "text", text, files } as const;
-      const inbound: Inbound = { key: `=post:${key}`, from: to, sender: "post", sentAt: world.now(), body };
+      const inbound: Inbound = { key: postKey(key), from: to, sender: "post", sentAt: world.now(), body };
       refuseUnusable(inbound);
       const result = await commitPlan(
         () => lanes.enter(to),

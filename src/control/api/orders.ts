@@ -6,7 +6,8 @@ import { limits } from "../../core/limits.ts";
 import { formatAddress, parseAddress } from "../../core/message.ts";
 import type { Store } from "../../ports/store.ts";
 import { BadRequest, notFound, refuse } from "../faults.ts";
-import type { DoneReply, RestartReply, RestartRequest, RetryReply, SendReply } from "../protocol.ts";
+import type { DoneReply, RestartReply, RestartRequest, RetryReply, SendReply, SendRequest } from "../protocol.ts";
+import { awaitDelivery, connectionOf, deliveryWaitMaxMs } from "./delivery.ts";
 import { fieldsOf, oneOf } from "./input.ts";
 import { sessionOf, turnOf } from "./reads.ts";
 import { type ApiRoute, json, smallBody, textBody } from "./route.ts";
@@ -79,15 +80,15 @@ export const orders: readonly ApiRoute[] = [
     ...order,
     path: "/api/send",
     body: textBody,
-    async handle({ body }, { gateway }) {
-      const { to, text, key } = readSend(body);
+    async handle({ body }, parts) {
+      const { to, text, key, waitMs } = readSend(body);
       const address = parseAddress(to);
       if (address === null) throw new BadRequest(`"${to}" is not an address. ${addressTodo}`);
-      const known = gateway
-        .status()
-        .platforms.some((one) => one.platform === address.platform && one.account === address.account);
-      if (!known) return refuse(notFound(`There is no platform for ${formatAddress(address)}. ${addressTodo}`));
-      return json({ status: await gateway.post(address, text, key) } satisfies SendReply);
+      if (connectionOf(parts.gateway, address) === undefined)
+        return refuse(notFound(`There is no platform for ${formatAddress(address)}. ${addressTodo}`));
+      const status = await parts.gateway.post(address, text, key);
+      const delivery = waitMs === 0 ? null : await awaitDelivery(parts, address, key, waitMs);
+      return json({ status, ...(delivery === null ? {} : { delivery }) } satisfies SendReply);
     },
   },
 ];
@@ -107,15 +108,17 @@ function restartBy(body: string): RestartRequest["by"] {
   return oneOf(names, typeof by === "string" ? by : null, "by") ?? "cli";
 }
 
-function readSend(body: string): { readonly to: string; readonly text: string; readonly key: string } {
-  const { to, text, key } = fieldsOf(body);
+function readSend(body: string): Required<SendRequest> {
+  const { to, text, key, waitMs = 0 } = fieldsOf(body);
   if (typeof to !== "string" || typeof text !== "string" || typeof key !== "string")
     throw new BadRequest("Give `to`, `text` and `key` as strings.");
   if (text.trim() === "") throw new BadRequest("The text is empty; there is nothing to send.");
   if (text.length > limits.textMax)
     throw new Fault("too-large", `The text is longer than ${limits.textMax} characters.`);
   if (!/^[\w.:-]{1,128}$/.test(key)) throw new BadRequest("`key` must be 1 to 128 letters, digits or . _ : -");
-  return { to, text, key };
+  if (typeof waitMs !== "number" || !(waitMs >= 0 && waitMs <= deliveryWaitMaxMs))
+    throw new BadRequest(`\`waitMs\` must be a number from 0 to ${deliveryWaitMaxMs}.`);
+  return { to, text, key, waitMs };
 }
 
 async function itemOf(store: Pick<Store, "item">, id = ""): Promise<ItemId> {

@@ -2,6 +2,7 @@
 // reply goes to wherever the session is, with what the platform wants back.
 
 import type { Change } from "../../core/change.ts";
+import { postId } from "../../core/delivery.ts";
 import type { Instant, TurnId } from "../../core/ids.ts";
 import type { Entry } from "../../core/journal.ts";
 import type { FileRef, Inbound } from "../../core/message.ts";
@@ -154,7 +155,7 @@ export function pieces(parts: Parts, lanes: Lanes, outlet: Outlet): Pieces {
       };
     },
     post(lane, inbound, text, more = {}) {
-      const said = reply(lane, { id: `post-${world.id()}`, turn: null, text, at: world.now(), ...more });
+      const said = reply(lane, { id: postId(inbound.from, inbound.key), turn: null, text, at: world.now(), ...more });
       return {
         changes: [self.inbox(inbound, inbound.key), ...session(lane), ...said.changes],
         stored() {
