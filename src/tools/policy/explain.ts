@@ -19,7 +19,7 @@ export function explain({ grant, sandbox, deletes, publishes, background, marked
   const written = paths.filter(({ access }) => access === "write");
   const read = paths.filter(({ access }) => access === "read");
   const isFree = outside || sandbox === "off";
-  const removed = isFree ? deletes : deletes.filter((one) => /^[/~$.]/.test(one) && written.length > 0);
+  const removed = isFree ? deletes : deletes.filter((one) => /(?:^| )[/~$.]/.test(one) && written.length > 0);
   const isWider = isFree || hosts.length + paths.length + credentials.length > 0;
   return [
     ...(removed.length === 0 ? [] : [`Deletes ${listed(removed.map(shorter))}.`]),

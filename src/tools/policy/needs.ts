@@ -49,7 +49,7 @@ const outsiders = new Set(
 
 const shells = /^(?:ba|z|k|da|a)?sh$/;
 const wrappers = new Set(
-  "env nohup nice ionice timeout time stdbuf setsid exec command builtin xargs unbuffer".split(" "),
+  "env nohup nice ionice timeout time stdbuf setsid exec command builtin xargs unbuffer busybox toybox".split(" "),
 );
 
 export function needsOf(line: string, places: NeedsPlaces): Needs {
@@ -150,18 +150,17 @@ class Gathering {
 
   /** Words that name something outside of the workspace. */
   #files(name: string, args: readonly string[]): void {
-    const isRemoval = /^(?:rm|rmdir|unlink|shred|srm|trash)$/.test(name);
-    const removesFound = name === "find" && args.includes("-delete");
-    const operands = args.filter((word) => !word.startsWith("-"));
-    if (isRemoval) for (const one of operands) this.#deletes.add(shown(one));
-    if (removesFound) this.#deletes.add(`what it finds in ${shown(operands[0] ?? ".")}`);
+    const isRemoval = removers.test(name);
+    const removesFound = name === "find" && findRemoves(args);
+    this.#removals([name, ...args]);
     if (silent.has(name) || outsiders.has(name)) return;
+    const startsMax = args.findIndex((word) => /^[-(!]/.test(word));
     for (const [at, word] of args.entries()) {
       const value = word.replace(/^--?[\w-]+=/, "").replace(/^(?:of|if)=/, "");
       const isLast = at === args.length - 1;
       const isWritten =
         writers.test(name) ||
-        removesFound ||
+        (removesFound && at < startsMax) ||
         (/^(?:cp|install|rsync|scp)$/.test(name) && isLast) ||
         /^(?:-C|-o|-O|-d|--output|--directory|--target-directory)$/.test(args[at - 1] ?? "") ||
         word.startsWith("of=") ||
@@ -169,6 +168,29 @@ class Gathering {
       const isMoved = isRemoval || (name === "mv" && !isLast) || (name === "sed" && isWritten);
       this.#path(value, isWritten ? "write" : "read", isMoved);
     }
+  }
+
+  /** What it deletes, also where it runs with the rights of another user. */
+  #removals(words: readonly string[], depth = 0): void {
+    const [program = "", ...args] = unwrapped(words);
+    const name = posix.basename(program);
+    const operands = args.filter((word) => !word.startsWith("-"));
+    if (elevators.has(name) && depth < 4) this.#removals(elevated(args), depth + 1);
+    else if (depth > 0 && shells.test(name) && /^-\w*c$/.test(args[0] ?? "")) {
+      for (const one of readCommands(args[1] ?? "", depth)) this.#removals(one.words, depth + 1);
+    } else if (removers.test(name)) {
+      for (const one of operands) this.#deletes.add(this.#removed(one));
+      if (operands.length === 0) this.#deletes.add("the files it is given");
+    } else if (name === "find" && findRemoves(args))
+      this.#deletes.add(`what it finds in ${this.#removed(operands[0] ?? ".")}`);
+    else if (name === "rsync" && args.some((word) => /^--del(?:ete|$)/.test(word)))
+      this.#deletes.add(`what the source lacks in ${this.#removed(operands.at(-1) ?? ".")}`);
+  }
+
+  /** As typed, unless that would hide that it is outside of the workspace. */
+  #removed(typed: string): string {
+    const path = /^[/~$]/.test(typed) ? null : this.#absolute(typed);
+    return path === null || isVisible(path, "write", this.#places.workspace) ? shown(typed) : path;
   }
 
   #path(typed: string, access: PathGrant["access"], isMoved = false): void {
@@ -188,6 +210,25 @@ class Gathering {
     const whole = fixed === text ? text : fixed.slice(0, fixed.lastIndexOf("/") + 1);
     return posix.resolve(this.#cwd, whole);
   }
+}
+
+const removers = /^(?:rm|rmdir|unlink|shred|srm|trash)$/;
+const elevators = new Set(["sudo", "doas", "pkexec"]);
+
+/** The command that sudo and its like run: theirs are the options before it, some with a value. */
+function elevated(args: readonly string[]): readonly string[] {
+  const at = args.findIndex(
+    (word, i) => !/^-|^[A-Za-z_]\w*=/.test(word) && !/^-[ugphCrtUDRT]$/.test(args[i - 1] ?? ""),
+  );
+  return at === -1 ? [] : args.slice(at);
+}
+
+/** By itself, or by a program that it starts for what it finds. */
+function findRemoves(args: readonly string[]): boolean {
+  return args.some(
+    (word, i) =>
+      word === "-delete" || (/^-(?:exec|ok)(?:dir)?$/.test(word) && removers.test(posix.basename(args[i + 1] ?? ""))),
+  );
 }
 
 /** Their words are not opened. */
