@@ -88,6 +88,7 @@ async function openWork(file: string): Promise<{ readonly openTurns: number; rea
 
 async function readBoots(store: string, limit: number): Promise<readonly Boot[]> {
   const { inspectSchema, openSqliteArchive } = await import("./stores/sqlite/index.ts");
+  const { findLastStep } = await import("./run/last-step.ts");
   const { schema, newest } = inspectSchema(store);
   if (schema < newest)
     throw new Fault(
@@ -96,7 +97,11 @@ async function readBoots(store: string, limit: number): Promise<readonly Boot[]>
     );
   const archive = openSqliteArchive(store);
   try {
-    return await archive.lastBoots(limit);
+    const [last, ...rest] = await archive.lastBoots(limit);
+    if (last === undefined || last.stop !== null || last.story.lastStep !== undefined)
+      return last === undefined ? [] : [last, ...rest];
+    const lastStep = await findLastStep(archive, last, Number.POSITIVE_INFINITY);
+    return [{ ...last, story: { ...last.story, ...(lastStep === null ? {} : { lastStep }) } }, ...rest];
   } finally {
     archive.close();
   }

@@ -1,7 +1,7 @@
 // What is known about the end of one life of the gateway, as names and sentences: who asked, who its parent was, how long
 // each stretch took, what the exit code means, when it was back. Pure.
 
-import type { Boot, BootStory, Phase, StopFacts } from "../core/recovery.ts";
+import { type Boot, type BootStory, type Phase, type StopFacts, lastSeen } from "../core/recovery.ts";
 import { clockTime, lasting, oneLine, when } from "./print.ts";
 
 /**
@@ -83,7 +83,11 @@ function deathFacts(boot: Boot, next: Boot | null, around: Around): Facts {
     : "went on running, so the process was killed from outside (kill -9, out of memory) or crashed by itself";
   const until =
     next === null ? "nobody has started it since" : `noticed at the start ${when(next.startedAt, around.now)}`;
+  const { lastStep } = boot.story;
   return [
+    ...(lastStep === undefined
+      ? []
+      : ([["last step", `${clockTime(lastStep.at)}: ${lastStep.what} (turn ${lastStep.turn})`]] as const)),
     ["last sign", `${clockTime(boot.beatAt)} by pid ${boot.pid} (one is written every half minute); ${until}`],
     ["machine", machine],
   ];
@@ -168,7 +172,7 @@ export function backFacts(boot: Boot, next: Boot | null, awayMs: number | null, 
   const since = next.readyAt ?? next.startedAt;
   const moment = next.readyAt === null ? "started, but was never ready," : "ready";
   const late =
-    boot.stop === null && next.readyAt !== null ? `, ${span(next.readyAt - boot.beatAt)} after the last sign` : "";
+    boot.stop === null && next.readyAt !== null ? `, ${span(next.readyAt - lastSeen(boot))} after the last sign` : "";
   return [["next start", `${moment} ${when(since, now)}${away === "" ? late : away}${took}`]];
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BootId, Instant } from "../core/ids.ts";
+import type { BootId, Instant, TurnId } from "../core/ids.ts";
 import { type Boot, type BootStory, type StopFacts, newBoot } from "../core/recovery.ts";
 import { table } from "../testing/table.ts";
 import { type Life, livesOf, worthTelling } from "./story.ts";
@@ -235,12 +235,18 @@ const cases: readonly Case[] = [
     name: "out of memory, with evidence and a new start",
     rows: [
       next({ story: { tookOver: { turns: 2, items: 0 } } }),
-      boot("b1", { story: { evidence: ["the kernel ended pid 41 for lack of memory", "oom_kill rose by 1"] } }),
+      boot("b1", {
+        story: {
+          evidence: ["the kernel ended pid 41 for lack of memory", "oom_kill rose by 1"],
+          lastStep: { at: (now - 9.5 * minute) as Instant, turn: "t7" as TurnId, what: "terminal begun" },
+        },
+      }),
     ],
     alive: "b2",
     end: "died",
-    headline: "Died without a word; its last sign of life was 14:20 (10 min ago), after 1 h.",
+    headline: "Died without a word; its last sign of life was 14:20 (9 min ago), after 1 h.",
     facts: [
+      ["last step", "14:20:30.000: terminal begun (turn t7)"],
       [
         "last sign",
         "14:20:00.000 by pid 41 (one is written every half minute); noticed at the start 14:21 (9 min ago)",
@@ -253,7 +259,7 @@ const cases: readonly Case[] = [
       ["evidence", "oom_kill rose by 1"],
       [
         "next start",
-        "ready 14:21 (9 min ago), 1 min after the last sign; it went on with 2 turns and 0 unsent messages",
+        "ready 14:21 (9 min ago), 30.0 s after the last sign; it went on with 2 turns and 0 unsent messages",
       ],
     ],
   },

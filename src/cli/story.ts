@@ -1,7 +1,7 @@
 // The lives of the gateway in plain words: how each one ended, who wanted it, what it cost, and how long nobody listened.
 // Pure: made from the rows that the store keeps about boots. Nothing that a row may lack is taken for granted.
 
-import type { Boot, BootStory, StopFacts } from "../core/recovery.ts";
+import { type Boot, type BootStory, type StopFacts, lastSeen } from "../core/recovery.ts";
 import { lasting, oneLine, when } from "./print.ts";
 import { type Around, type End, backFacts, endFacts, isAnotherMachineLife, purpose, signalIn } from "./story-facts.ts";
 
@@ -38,7 +38,7 @@ export function worthTelling(lives: readonly Life[], deathsMax: number): readonl
 
 function lifeOf(boot: Boot, next: Boot | null, around: Around): Life {
   const end = endOf(boot, around);
-  const at = boot.stop?.at ?? boot.beatAt;
+  const at = boot.stop?.at ?? lastSeen(boot);
   const awayMs = awayBetween(boot.story, next?.story ?? {});
   const facts = [
     ...(end === "running" ? [] : endFacts(boot, next, end, around)),
@@ -74,7 +74,7 @@ function awayBetween(before: BootStory, after: BootStory): number | null {
 
 function headlineOf(boot: Boot, next: Boot | null, end: End, around: Around): string {
   const { stop } = boot;
-  const lived = `after ${lasting(Math.max(0, (stop?.at ?? boot.beatAt) - boot.startedAt))}`;
+  const lived = `after ${lasting(Math.max(0, (stop?.at ?? lastSeen(boot)) - boot.startedAt))}`;
   if (end === "running")
     return `${stop === null ? "Runs" : "Is stopping, after it ran"} since ${when(boot.startedAt, around.now)}.`;
   if (stop === null) return deathLine(boot, next, lived, around);
@@ -97,8 +97,8 @@ function headlineOf(boot: Boot, next: Boot | null, end: End, around: Around): st
 
 function deathLine(boot: Boot, next: Boot | null, lived: string, around: Around): string {
   // One is written at the start and then every half minute.
-  const age = boot.beatAt - boot.startedAt < 1_000 ? "at its start" : lived;
-  const seen = `its last sign of life was ${when(boot.beatAt, around.now)}, ${age}`;
+  const age = lastSeen(boot) - boot.startedAt < 1_000 ? "at its start" : lived;
+  const seen = `its last sign of life was ${when(lastSeen(boot), around.now)}, ${age}`;
   if (isAnotherMachineLife(boot, next, around))
     return `Died without a word because the machine stopped (power cut, reset or reboot); ${seen}.`;
   const { lastWord = null } = around;

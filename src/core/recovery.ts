@@ -40,7 +40,16 @@ export type BootStory = {
   readonly exitCode?: number;
   /** How it died, as far as the next life could find out. */
   readonly evidence?: readonly string[];
+  /** The last step of a turn that it stored, where it died without a stop. */
+  readonly lastStep?: LastStep;
 };
+
+export type LastStep = { readonly at: Instant; readonly turn: TurnId; readonly what: string };
+
+/** The last moment at which it surely lived: a heartbeat, or a step that it stored. */
+export function lastSeen({ beatAt, story }: Pick<Boot, "beatAt" | "story">): Instant {
+  return Math.max(beatAt, story.lastStep?.at ?? 0) as Instant;
+}
 
 export type Boot = {
   readonly id: BootId;

@@ -99,7 +99,8 @@ export interface Archive {
   messagesBefore(address: Address, n: number | null, limit: number): Promise<readonly Message[]>;
   sessions(filter: SessionFilter): Promise<readonly SessionLine[]>;
   turns(filter: TurnFilter): Promise<readonly Turn[]>;
-  entries(turn: TurnId): Promise<readonly EntryLine[]>;
+  /** In order; with `newest`, only so many of the last ones. */
+  entries(turn: TurnId, newest?: number): Promise<readonly EntryLine[]>;
   items(filter: ItemFilter): Promise<readonly OutboxItem[]>;
   /** Full text, newest first. */
   search(text: string, limit: number): Promise<readonly Message[]>;

@@ -60,17 +60,26 @@ test("why tells a planned stop, a kill -9, an unannounced signal, a restart and 
   assert.match(text, /^No gateway is running\.\n\nStopped on purpose .*: `everturn gateway stop` asked for it\.\n/);
 
   const second = await runGateway(t, home);
+  await client(second).send("c2", "m2", "count to 100 slowly");
   await second.end("SIGKILL");
   const killed = (await lives(t, home)).lives[0];
   assert.deepEqual([killed?.end, killed?.class, killed?.pid], ["died", null, second.pid]);
   assert.match(killed?.headline ?? "", /^Died without a word; its last sign of life was /);
   assert.match(fact(killed, "last sign"), /nobody has started it since/);
+  const lastStep = fact(killed, "last step");
+  assert.match(lastStep, /^\d\d:\d\d:\d\d\.\d{3}: .+ \(turn \w+\)$/);
   assert.match(fact(killed, "machine"), /went on running, so the process was killed from outside/);
 
   const third = await runGateway(t, home);
   const after = await lives(t, home);
   assert.equal(after.running?.pid, third.pid);
-  assert.match(fact(after.lives[0], "next start"), /^ready .*it went on with 1 turn/);
+  assert.match(fact(after.lives[0], "next start"), /^ready .*it went on with 2 turns/);
+  const kept = await until(
+    async () => fact((await lives(t, home)).lives[0], "last step"),
+    (step) => step !== "",
+    "the new gateway has stored it",
+  );
+  assert.equal(kept, lastStep, "steps of the new gateway do not count");
   assert.equal(await third.end("SIGTERM"), 1);
   const signalled = (await lives(t, home)).lives;
   assert.deepEqual([signalled[0]?.class, signalled[0]?.end], ["unexpected", "stopped"]);

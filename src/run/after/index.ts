@@ -10,6 +10,7 @@ import { homesNow } from "../../engine/access/home.ts";
 import { tellHomes } from "./back.ts";
 import { sweepDrafts } from "./drafts.ts";
 import { restAfterWork } from "./rest.ts";
+import { findLastStep } from "../last-step.ts";
 import { configHash } from "../parts.ts";
 import type { Ready } from "../ready.ts";
 
@@ -90,9 +91,13 @@ async function investigate({ store, boot, world, gate }: Ready): Promise<void> {
   const { gatherEvidence } = await import("../../host/evidence.ts");
   const { pid, startedAt, beatAt, machine } = last;
   const evidence = await gatherEvidence({ pid, startedAt, lastBeatAt: beatAt, machineSame: machine === boot.machine });
+  const lastStep = await findLastStep(store, last, own.startedAt);
   // A stop that came meanwhile has better things to do; the next start looks again.
   if (gate.status().state === "draining" || gate.status().state === "stopped") return;
-  await store.commit([{ put: "story", boot: last.id, story: { evidence } }], boot.id);
+  await store.commit(
+    [{ put: "story", boot: last.id, story: { evidence, ...(lastStep === null ? {} : { lastStep }) } }],
+    boot.id,
+  );
   world.log("warn", "the last gateway died without a word; `everturn why` tells more", { boot: last.id, evidence });
 }
 

@@ -101,12 +101,14 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
       return found.slice(0, limit).map(toLine);
     },
     turns: async (filter) => turnsBy(all, filter).map(toTurn),
-    entries: async (turn) =>
-      all("SELECT * FROM entries WHERE turn = ? ORDER BY n", turn).map((raw) => ({
+    async entries(turn, newest) {
+      const found = all("SELECT * FROM entries WHERE turn = ? ORDER BY n DESC LIMIT ?", turn, newest ?? -1);
+      return found.toReversed().map((raw) => ({
         n: raw["n"] as number,
         at: raw["at"] as Instant,
         entry: toEntry(raw),
-      })),
+      }));
+    },
     items: async (filter) => itemsBy(all, filter).map(toItem),
     async search(text, limit) {
       const match = toMatch(text);

@@ -125,6 +125,11 @@ function turnListTests(open: OpenStore): void {
     const entry = { type: "said", text: "hm", calls: [], final: false, data: { deep: [1, null] } } as const;
     await write(store, [{ put: "entry", turn: turnId("t1"), n: 0, at: at(4), entry }]);
     await write(store, [{ put: "entry", turn: turnId("t1"), n: 1, at: at(5), entry: { type: "resumed", attempt: 2 } }]);
+    assert.deepEqual(
+      await store.entries(turnId("t1"), 1),
+      (await store.entries(turnId("t1"))).slice(-1),
+      "only the newest",
+    );
     assert.deepEqual(await store.entries(turnId("t1")), [
       { n: 0, at: at(4), entry },
       { n: 1, at: at(5), entry: { type: "resumed", attempt: 2 } },
