@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import OpenAI from "openai";
 import { newHome, patienceMs, runGateway } from "../process/stage.ts";
 import { answerOf, ask, assistant, contentOf, frames, key, sdk, user, withKeys } from "./api-stage.ts";
@@ -253,9 +254,13 @@ describe("an answer that is asked for again", { timeout: 3 * patienceMs }, () =>
       if (had.includes("3")) break;
     }
     const [whole, twin] = await Promise.all([ask(url, body, headers), ask(url, body, headers)]);
+    const { created } = (await whole.clone().json()) as { readonly created: number };
     const answer = await answerOf(whole);
     assert.equal(answer, "1, 2, 3, 4, 5, 6, 7, 8\n\nCounted to 8 without interruption.");
     assert.equal(await answerOf(twin), answer);
+    while (Math.floor(Date.now() / 1_000) <= created) await sleep(50);
+    const later = (await (await ask(url, body, headers)).json()) as { readonly created: number };
+    assert.equal(later.created, created, "the time of the first request");
     for (const rest of [
       ask(url, { ...body, stream: true }, { ...headers, "last-event-id": mark }),
       fetch(`${url}/v1/chat/completions/${id}?after=${mark}`, { headers: { authorization: `Bearer ${key}` } }),

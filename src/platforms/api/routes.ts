@@ -110,11 +110,13 @@ async function post(parts: Parts, request: Request, caller: string): Promise<Res
   const id = idOf(caller, key);
   const place = await take(parts, caller, id, asked, wish.session ?? asked.user);
   if ("status" in place) return refuse(place);
+  // A repeated request gets the time of the first one.
+  const turn = await parts.store.turnBy("api", account, inboundKey(caller, id));
   return give(parts, request, asked.stream, {
     caller,
     place,
     wanted: {
-      head: { id, created: Math.floor(parts.world.now() / 1000), model: asked.model },
+      head: { id, created: Math.floor((turn?.acceptedAt ?? parts.world.now()) / 1000), model: asked.model },
       key,
       includeUsage: asked.includeUsage,
       had: wish.had,
