@@ -3,6 +3,7 @@
 // rest, so that an answer never waits for the previews before it.
 
 import { type Instant, later } from "./ids.ts";
+import type { LearnedPace } from "./learned-pace.ts";
 
 export type PaceRule = {
   readonly perSecond: number;
@@ -10,6 +11,8 @@ export type PaceRule = {
   readonly chatBurst?: number;
   readonly perGroupMinute?: number;
   readonly editsPerMinute?: number;
+  /** What the account learned from refusals. */
+  readonly learned?: LearnedPace;
 };
 
 /** What is known of an account, or of one chat of it. */
@@ -58,7 +61,8 @@ export function decidePace(
   const { kind, isGroup, isEdit = false, at } = request;
   const share = kind === "preview" ? previewShare : 1;
   const whole = rule === null ? at : roomAt(account, overall(rule), share, at);
-  const all = Math.max(account.restsUntil, whole);
+  const taught = rule?.learned === undefined ? at : learnedRoomAt(rule.learned, account, share, at);
+  const all = Math.max(account.restsUntil, whole, taught);
   const pause = rule === null || rule.chatEveryMs === 0 ? at : chatRoomAt(rule, chat, kind, at);
   const minute = rule === null || !isGroup ? at : roomAt(chat, inGroup(rule), share, at);
   const edit = rule === null || !isEdit ? at : roomAt(edits, ofEdits(rule), share, at);
@@ -88,6 +92,12 @@ function chatRoomAt(rule: PaceRule, { paidAt, held }: Sent, kind: PaceRequest["k
   return paid - ahead * chatEveryMs;
 }
 
+/** As within a chat, over the whole account. Previews leave their share of a burst to the answers. */
+function learnedRoomAt({ everyMs, burst }: LearnedPace, { paidAt, held }: Sent, share: number, at: Instant): number {
+  const paid = held.reduce((until, left) => Math.max(until, Math.min(at, left + heldMaxMs)) + everyMs, paidAt);
+  return paid - (Math.ceil(burst * share) - 1) * everyMs;
+}
+
 function inGroup({ perGroupMinute = Number.POSITIVE_INFINITY }: PaceRule): Window {
   return { count: perGroupMinute, ms: minuteMs };
 }
@@ -115,19 +125,30 @@ export function leftNow(before: Sent, leaves: number, at: Instant): Sent {
   return { ...before, held: without(before.held, leaves).concat(at) };
 }
 
-/** What left then is answered; null when it never left. */
-export function answeredAt(rule: PaceRule, before: Sent, left: number, at: Instant | null): Sent {
+/** What left then is answered; null when it never left. `everyMs` is the pause that it costs. */
+export function answeredAt(
+  rule: PaceRule,
+  before: Sent,
+  left: number,
+  at: Instant | null,
+  everyMs = rule.chatEveryMs,
+): Sent {
   const held = without(before.held, left);
   if (at === null) return { ...before, held };
-  const { perGroupMinute = 1, editsPerMinute = 1, chatEveryMs } = rule;
+  const { perGroupMinute = 1, editsPerMinute = 1 } = rule;
   const most = Math.max(overall(rule).count, perGroupMinute, editsPerMinute);
-  const paidAt = Math.max(before.paidAt, at) + chatEveryMs;
+  const paidAt = Math.max(before.paidAt, at) + everyMs;
   return { ...before, held, sent: [...before.sent, at].slice(-most), paidAt };
 }
 
 function without(list: readonly number[], one: number): readonly number[] {
   const place = list.indexOf(one);
   return place === -1 ? list : list.toSpliced(place, 1);
+}
+
+/** Nothing is left of a burst: after the pause there is room for one. */
+export function exhausted(before: Sent, { everyMs, burst }: LearnedPace, freeAt: Instant): Sent {
+  return { ...before, paidAt: Math.max(before.paidAt, freeAt + (burst - 1) * everyMs) };
 }
 
 /** The platform asked for a pause. */

@@ -48,6 +48,8 @@ export type Pace = {
   readonly threadsApart?: true;
   /** Where edits are counted for themselves, over all chats. */
   readonly editsPerMinute?: number;
+  /** The far side publishes no rate: refusals of the whole account teach one. */
+  readonly learns?: true;
   /** Where one request waits for another: no more than so many of them at a time. */
   readonly atOnce?: number;
 };

@@ -28,7 +28,10 @@ test("a message that arrives, one to an unknown chat, and both again under their
   const nowhere = "telegram/777/424242";
   const refused = await run(t, home, ["send", nowhere, "hello", "--key", "two"]);
   assert.equal(refused.code, 1);
-  assert.match(refused.out, /^Not sent to telegram\/777\/424242: .*chat not found.*\. Check the address: `everturn sess/);
+  assert.match(
+    refused.out,
+    /^Not sent to telegram\/777\/424242: .*chat not found.*\. Check the address: `everturn sess/,
+  );
   const again = await run(t, home, ["send", nowhere, "hello", "--key", "two", "--json"]);
   assert.equal(again.code, 1);
   const told = JSON.parse(again.out) as { status: string; key: string; delivery: { state: string; why: string } };

@@ -4,6 +4,7 @@
 
 import { type Instant, later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
+import { type Learning, nothingLearned, study } from "../../core/learned-pace.ts";
 import type { Address } from "../../core/message.ts";
 import type { SendResult } from "../../core/outbox.ts";
 import {
@@ -12,6 +13,7 @@ import {
   type Sent,
   answeredAt,
   decidePace,
+  exhausted,
   isForgotten,
   leftNow,
   letThrough,
@@ -59,6 +61,7 @@ type Room = {
   free: number;
   account: Sent;
   edits: Sent;
+  learning: Learning;
   /** Until then previews leave the account alone. */
   quietUntil: Instant;
   readonly chats: Map<string, Sent>;
@@ -87,6 +90,7 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     const fresh = {
       account: nothingSent,
       edits: nothingSent,
+      learning: nothingLearned,
       quietUntil,
       chats: new Map(),
       waiting: [],
@@ -102,7 +106,9 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
   function decide(room: Room, to: Address, kind: PaceRequest["kind"], isEdit: boolean, at: Instant): PaceVerdict {
     const isGroup = room.rule?.isGroup?.(to) ?? false;
     const chat = room.chats.get(chatOf(room, to)) ?? nothingSent;
-    return decidePace(room.rule, room.account, chat, { kind, isGroup, isEdit, at }, room.edits);
+    const { rule, learning } = room;
+    const known = rule === null || learning.pace === null ? rule : { ...rule, learned: learning.pace };
+    return decidePace(known, room.account, chat, { kind, isGroup, isEdit, at }, room.edits);
   }
 
   function change(room: Room, to: Address, by: (before: Sent) => Sent): void {
@@ -136,7 +142,10 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
     function close(at: Instant | null): void {
       if (!isOpen) return;
       isOpen = false;
-      count(room, to, isEdit, (before, rule) => answeredAt(rule, before, left, at));
+      const { rule, account, learning } = room;
+      count(room, to, isEdit, (before, known) => answeredAt(known, before, left, at));
+      if (rule !== null && learning.pace !== null)
+        room.account = answeredAt(rule, account, left, at, learning.pace.everyMs);
     }
     count(room, to, isEdit, (before) => letThrough(before, leaves));
     return {
@@ -147,11 +156,22 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       },
       answered(result) {
         close(time());
+        learn(room, result);
         if (result.type === "retry") rest(room, to, result.afterMs, result.all === true);
         if (room.waiting.length > 0) admit(room);
       },
       withdraw: () => close(null),
     };
+  }
+
+  function learn(room: Room, result: SendResult): void {
+    if (room.rule?.learns !== true) return;
+    const now = time();
+    const before = room.learning;
+    room.learning = study(before, result, now, room.account.restsUntil > now);
+    const { pace } = room.learning;
+    if (result.type === "retry" && pace !== null && pace !== before.pace)
+      room.account = exhausted(room.account, pace, later(now, result.afterMs));
   }
 
   function rest(room: Room, to: Address, afterMs: number, isAll: boolean): void {

@@ -47,7 +47,8 @@ export function matrix(settings: MatrixSettings, around: Surroundings): Platform
       keyedSend: true,
       ...previewsFor(settings.streaming, draftEveryMs),
       // Homeservers differ widely; how much this one takes is learned from its refusals.
-      pace: { perSecond: 5, chatEveryMs: 500, chatBurst: 3 },
+      // Each server has limits of its own; a default Synapse takes ten at once and then one every five seconds.
+      pace: { perSecond: 5, chatEveryMs: 500, chatBurst: 3, learns: true },
       isFar: true,
     },
     parts: partsOf,
