@@ -172,7 +172,7 @@ test("no way leads around: whatever reaches a platform, and whatever it says, is
   const item = { id: "i" as ItemId, text: `it is ${secret}`, question } as unknown as OutboxItem;
   const told = [
     await veiled.send(item, signal),
-    await veiled.drafts?.place(at("a"), {}, signal),
+    await veiled.drafts?.place(at("a"), {}, signal, { id: "k", placedSince: null }),
     await veiled.drafts?.fill(at("a"), "1", secret, signal),
     await veiled.drafts?.remove(at("a"), "1", signal),
     await veiled.probe?.(signal),

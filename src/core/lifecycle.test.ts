@@ -251,7 +251,12 @@ table(
   "exit codes: class × supervisor",
   [
     ...same("planned", 0).filter(({ under }) => under !== "systemd"),
-    { name: "S115 planned under systemd, whose unit restarts after 0 → 79", of: "planned", under: "systemd", gives: 79 },
+    {
+      name: "S115 planned under systemd, whose unit restarts after 0 → 79",
+      of: "planned",
+      under: "systemd",
+      gives: 79,
+    },
     ...same("unexpected", 1),
     ...same("fault", 70),
     { name: "take-over under systemd → 79", of: "take-over", under: "systemd", gives: 79 },

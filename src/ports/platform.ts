@@ -1,5 +1,6 @@
 // A chat platform. What one can do beyond these few methods is data, or a group of methods that is there or not.
 
+import type { Instant } from "../core/ids.ts";
 import { limits } from "../core/limits.ts";
 import type { Address, Hints, Inbound } from "../core/message.ts";
 import type { OutboxItem, SendResult } from "../core/outbox.ts";
@@ -76,10 +77,19 @@ export interface Inlet {
 
 export type Accept = Inlet["accept"];
 
+/** Names the message that an answer grows in before the platform has given it an id. */
+export type PlaceKey = {
+  readonly id: string;
+  /** It may have been placed already, no earlier than this; then the message that stands there is meant. */
+  readonly placedSince: Instant | null;
+};
+
 /** Answers that grow inside a message of the platform: placed empty, filled by edits, finished by the item that `edits` it. */
 export interface DraftMessages {
+  /** Placed again under the same key, it is the same message. Without it, what was placed and not stored cannot be found. */
+  readonly isKeyed?: true;
   /** A message without content. Its id is stored before anything is written into it. */
-  place(to: Address, hints: Hints, signal: AbortSignal): Promise<SendResult>;
+  place(to: Address, hints: Hints, signal: AbortSignal, key: PlaceKey): Promise<SendResult>;
   /** The answer so far. Failing is fine; `retry` says when previews may go on. */
   fill(to: Address, remoteId: string, text: string, signal: AbortSignal): Promise<SendResult>;
   /** The turn ended without words: whatever stands there goes. */

@@ -83,7 +83,7 @@ export function server(name: string, habits: Habits, time: Time, chances: Dice, 
   }
 
   const ledger = counting(habits.pace ?? null, habits.tires ?? 0, time, chances, news.onBreach);
-  const grown = habits.drafts === undefined ? null : growing(name, chances, answering, news);
+  const grown = habits.drafts === undefined ? null : growing(name, habits.keyedSend, chances, answering, news);
 
   function show(item: OutboxItem, life: Life): void {
     if (item.edits !== undefined && grown?.finish(item, item.edits) === false) return;

@@ -99,11 +99,12 @@ describe("the emulator agrees", () => {
     const { platform, home, messages } = await opened(t);
     const { drafts } = platform;
     if (drafts === undefined) return assert.fail("there are drafts");
-    const id = acceptedAs(await drafts.place(home, {}, signal));
+    const key = (id: string) => ({ id, placedSince: null });
+    const id = acceptedAs(await drafts.place(home, {}, signal, key("one")));
     acceptedAs(await drafts.fill(home, id, "half", signal));
     for (const item of [itemTo(home, "i1", "half of it"), again(itemTo(home, "i1", "half of it"))])
       assert.equal(acceptedAs(await platform.send({ ...item, edits: id }, signal)), id);
-    const other = acceptedAs(await drafts.place(home, {}, signal));
+    const other = acceptedAs(await drafts.place(home, {}, signal, key("two")));
     acceptedAs(await drafts.remove(home, other, signal));
     acceptedAs(await drafts.remove(home, other, signal));
     assert.deepEqual(

@@ -24,8 +24,11 @@ export type LineSide = {
   /** What is sent under a name, and which visible messages it becomes. */
   visible(name: string): readonly string[];
   seen(chat: string): readonly string[] | Promise<readonly string[]>;
-  /** How many visible messages are uncertain at most when a send breaks in this moment; 0 where none is. */
-  uncertainAt(moment: string): number;
+  /**
+   * How many visible messages are uncertain at most when a send breaks in this moment; 0 where none is. `isDelivered`: what
+   * is sent meanwhile reaches the server, perhaps later.
+   */
+  uncertainAt(moment: string, isDelivered: boolean): number;
   /** The server refuses what comes in this moment until it is called with null; absent where it cannot. */
   refuse?(moment: string | null): void;
 };
@@ -104,7 +107,7 @@ ${password === undefined ? "" : `    password: ${password}\n`}    lineEveryMs: 0
 `,
     address: (chat) => `irc/ever@localhost/${chat}`,
     visible: (name) => Array.from({ length: lineCount }, (_, n) => `${name} line ${n}.`),
-    uncertainAt: (moment) => (moment === "before the first line" ? 0 : pieceMax),
+    uncertainAt: (moment, isDelivered) => (moment === "before the first line" && !isDelivered ? 0 : pieceMax),
     ...more,
   };
 }

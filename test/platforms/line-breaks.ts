@@ -182,7 +182,7 @@ async function judged(
     copies.push(...extra.map((text) => `${chat}: ${text}`));
     // One send of a chat is under way when the break begins, and perhaps another when the gateway is killed.
     const times = 1 + Number(plan.kill);
-    if (extra.length > times * Math.max(...momentsOf(plan.side).map((moment) => side.uncertainAt(moment))))
+    if (extra.length > times * Math.max(...momentsOf(plan.side).map((moment) => side.uncertainAt(moment, true))))
       unexplained.push(`${chat}: ${extra.join(", ")}`);
     if (seen.some((text) => text.includes("/resend"))) held.push(chat);
   }
@@ -201,7 +201,9 @@ async function judged(
 function confirmed(side: LineSide, plan: LineBreakPlan, copies: readonly string[]): readonly string[] {
   const own = copies.filter((text) => text.includes(`: ${victim} `));
   if (plan.kill || !hasMoments(plan.fault)) return [];
-  if (side.uncertainAt(plan.moment) === 0) return own;
+  const fault: NetworkFault | NameFault | ServerFault = lineFaults[plan.fault];
+  const isDelivered = "when" in fault && !(fault.type === "reset" && fault.when === "before");
+  if (side.uncertainAt(plan.moment, isDelivered) === 0) return own;
   const earlier = side.visible(victim).slice(0, plan.moment === "at the eighth line" ? 5 : 0);
   return own.filter((copy) => earlier.some((text) => copy.endsWith(text)));
 }

@@ -28,6 +28,8 @@ type Ways = {
   readonly takes?: { readonly place?: number; readonly fill?: number };
   readonly answers?: (call: string) => SendResult | null;
   readonly typing?: true;
+  /** A message that is placed again under its key is the same one. */
+  readonly keyed?: true;
 };
 
 /** A platform that takes no keys; what happens on it is one list. */
@@ -36,6 +38,7 @@ async function growing(t: TestContext, ways: Ways = {}) {
   const calls: string[] = [];
   const from = on.now();
   let placed = 0;
+  const keys = new Map<string, string>();
   const note = async (what: string, ms: number): Promise<SendResult> => {
     const answer = ways.answers?.(what) ?? null;
     calls.push(answer === null ? what : `${what} (${answer.type})`);
@@ -49,9 +52,14 @@ async function growing(t: TestContext, ways: Ways = {}) {
     can: { keyedSend: false, draftEveryMs: 100 },
     parts: (text) => text.split("||"),
     drafts: {
-      place: (to) => {
-        placed++;
-        return note(`place ${to.chat}`, ways.takes?.place ?? 0);
+      ...(ways.keyed === true ? { isKeyed: true } : {}),
+      async place(to, _hints, _signal, { id, placedSince }) {
+        const known = ways.keyed === true ? keys.get(id) : undefined;
+        if (known === undefined) keys.set(id, `d${++placed}`);
+        const remoteId = keys.get(id) ?? "";
+        const again = placedSince === null ? "" : " again";
+        const result = await note(`place ${to.chat}${again}`, ways.takes?.place ?? 0);
+        return result.type === "accepted" ? { type: "accepted", remoteId } : result;
       },
       fill: (_to, id, text) => note(`fill ${id} ${text}`, ways.takes?.fill ?? 0),
       remove: (_to, id) => note(`remove ${id}`, 0),
@@ -397,4 +405,79 @@ test("a platform that breaks does not break the turn", async (t) => {
   await begin({ agent: agentOf([], [streams(["one", "two"])]) });
   await on.say("go");
   await until("edit d1 two");
+});
+
+/** A store that the id of a message does not reach. */
+function forgetful({ store }: Stage): Stage["store"] {
+  return {
+    ...store,
+    async commit(changes, by) {
+      const isId = changes.some((one) => "put" in one && one.put === "fact" && /^d\d/.test(one.value));
+      return isId ? new Promise(() => undefined) : store.commit(changes, by);
+    },
+  };
+}
+
+for (const [moment, takes] of [
+  ["while it is placed", 500],
+  ["after it was placed, before its id is stored", 0],
+] as const)
+  test(`killed ${moment}: where it has a key, the next process finds it, and nothing is left over`, async (t) => {
+    const { on, calls, begin, until } = await growing(t, { keyed: true, takes: { place: takes } });
+    const store = forgetful(on);
+    const slow = agentOf([], [streams(["one", "one two"], 2_000)]);
+    const first = await begin({ agent: slow, ...(takes === 0 ? { store } : {}) });
+    await on.say("go");
+    await until("place a");
+    await on.pass(50);
+    first.life.kill();
+    // Its answer comes before a preview would: it must go into the message that stands there all the same.
+    await begin({ agent: agentOf([], [said("one two")]) });
+    await until("edit d1 one two");
+    await on.pass(60_000);
+    assert.deepEqual(
+      calls.filter((one) => !one.startsWith("done")),
+      ["place a", "place a again", "edit d1 one two"],
+    );
+    await noFacts(on);
+  });
+
+test("killed before anything was placed: nothing is placed for a short answer", async (t) => {
+  const { on, calls, begin, until } = await growing(t, { keyed: true });
+  const first = await begin({ agent: agentOf([], [() => new Promise<Step>(() => undefined)]) });
+  await on.say("go");
+  await on.pass(50);
+  first.life.kill();
+  await begin({ agent: agentOf([], [said("short")]) });
+  await until("send short");
+  assert.ok(!calls.some((one) => one.startsWith("place")), calls.join(", "));
+});
+
+test("without a key, one whose id was lost is left alone and never guessed at", async (t) => {
+  const { on, calls, begin, until } = await growing(t);
+  const first = await begin({ agent: agentOf([], [streams(["one", "one two"], 2_000)]), store: forgetful(on) });
+  await on.say("go");
+  await until("place a");
+  await on.pass(50);
+  first.life.kill();
+  await begin({ agent: agentOf([], [said("one two")]) });
+  await until("send one two");
+  await on.pass(60_000);
+  assert.ok(!calls.some((one) => /^(?:remove|fill|edit)/.test(one)), calls.join(", "));
+});
+
+test("an unanswered place is repeated under its key, and the answer goes there", async (t) => {
+  let isFirst = true;
+  const answers = (call: string): SendResult | null => {
+    if (!call.startsWith("place") || !isFirst) return null;
+    isFirst = false;
+    return { type: "unknown", why: "reset" };
+  };
+  const { on, calls, begin, until } = await growing(t, { keyed: true, answers });
+  await begin({ agent: agentOf([], [streams(["one", "one two"], 300)]) });
+  await on.say("go");
+  await until("edit d1 one two");
+  await on.pass(1_000);
+  assert.deepEqual(calls.slice(0, 2), ["place a (unknown)", "place a again"]);
+  assert.ok(!calls.some((one) => one.startsWith("send")), calls.join(", "));
 });

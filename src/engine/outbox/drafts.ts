@@ -10,6 +10,14 @@ function nameOf(turn: TurnId): string {
   return `draft/${turn}`;
 }
 
+/** Before the key of a message that is being placed; its id replaces it. */
+const intent = "placing:";
+
+/** That a message is about to be placed under this key, where it can be found again by it. */
+export function noteIntent(turn: TurnId, key: string): Change {
+  return { put: "fact", name: nameOf(turn), value: `${intent}${key}` };
+}
+
 export function noteDraft(turn: TurnId, remoteId: string): Change {
   return { put: "fact", name: nameOf(turn), value: remoteId };
 }
@@ -20,5 +28,14 @@ export function forgetDraft(parts: Parts, to: Address, turn: TurnId): readonly C
 }
 
 export async function draftOf(parts: Parts, to: Address, turn: TurnId): Promise<string | null> {
-  return platformOf(parts, to)?.drafts === undefined ? null : parts.store.fact(nameOf(turn));
+  const { id } = await leftBy(parts, to, turn);
+  return id;
+}
+
+/** `key`: one may stand there that was placed under this key, and whose id was not stored. */
+export type DraftLeft = { readonly id: string | null; readonly key: string | null };
+
+export async function leftBy(parts: Parts, to: Address, turn: TurnId): Promise<DraftLeft> {
+  const fact = platformOf(parts, to)?.drafts === undefined ? null : await parts.store.fact(nameOf(turn));
+  return fact?.startsWith(intent) === true ? { id: null, key: fact.slice(intent.length) } : { id: fact, key: null };
 }

@@ -8,14 +8,14 @@ import { later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import type { Address, Hints } from "../../core/message.ts";
 import type { SendResult } from "../../core/outbox.ts";
-import type { DraftMessages } from "../../ports/platform.ts";
+import type { DraftMessages, PlaceKey } from "../../ports/platform.ts";
 import { childOf, over } from "../abort.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Gate } from "./pace.ts";
 
 export interface Previews {
   /** Null when there is no room for it now, or something else goes first. */
-  place(to: Address, hints: Hints): Promise<SendResult | null>;
+  place(to: Address, hints: Hints, key: PlaceKey): Promise<SendResult | null>;
   fill(to: Address, remoteId: string, text: string): Promise<SendResult | null>;
   remove(to: Address, remoteId: string): void;
   /** Its last words, where nothing else finishes it. */
@@ -57,8 +57,8 @@ export function previews(parts: Parts, gate: Gate, { isOpen, waits }: Line): Pre
   }
 
   return {
-    async place(to, hints) {
-      return waits(to) ? null : track(ask(to, (drafts, signal) => drafts.place(to, hints, signal)));
+    async place(to, hints, key) {
+      return waits(to) ? null : track(ask(to, (drafts, signal) => drafts.place(to, hints, signal, key)));
     },
     fill(to, remoteId, text) {
       const work = track(ask(to, (drafts, signal) => drafts.fill(to, remoteId, text, signal)));

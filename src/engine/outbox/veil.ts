@@ -74,6 +74,7 @@ export function veilPlatform(platform: Platform, hide: Hide): Platform {
 
 function veilDrafts(drafts: DraftMessages, hide: Hide): DraftMessages {
   return {
+    ...(drafts.isKeyed === true ? { isKeyed: true } : {}),
     place: async (...given) => veilResult(await drafts.place(...given), hide),
     fill: async (to, id, text, signal) => veilResult(await drafts.fill(to, id, hide(text), signal), hide),
     remove: async (...given) => veilResult(await drafts.remove(...given), hide),

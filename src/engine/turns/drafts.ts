@@ -9,7 +9,7 @@ import type { Address } from "../../core/message.ts";
 import type { Platform } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
 import { over } from "../abort.ts";
-import { draftOf } from "../outbox/drafts.ts";
+import { leftBy } from "../outbox/drafts.ts";
 import type { Previews } from "../outbox/previews.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Running } from "./run.ts";
@@ -53,8 +53,8 @@ async function inMessage(
 ): Promise<Draft> {
   const { placed } = await import("./placed.ts");
   const { turn, session } = running;
-  const known = turn.attempt > 1 ? await draftOf(parts, session.address, turn.id) : null;
-  return placed(parts, previews, running, { everyMs, afterMs }, known);
+  const left = turn.attempt > 1 ? await leftBy(parts, session.address, turn.id) : { id: null, key: null };
+  return placed(parts, previews, running, { everyMs, afterMs }, left);
 }
 
 export function streamed(platform: Platform | null, to: Address, world: World): Draft {

@@ -1,27 +1,30 @@
 // An answer that grows inside a message of the platform. The message is placed empty; its id is stored with the turn, and
 // only then is it filled, one edit at a time, the newest text each time. Whatever ends the turn with words finishes this
 // very message by an edit, which may be repeated; so a kill never doubles what was streamed, and a resumed turn goes on in
-// the same place. Of a turn that its user stops the words stay, with a last line that says so. Nothing here holds up a turn.
+// the same place. Where a message can be placed again under the same key, the intent is stored first, so that also one whose id
+// was lost in a kill is found. Of a turn that its user stops the words stay, with a last line that says so. Nothing here holds
+// up a turn.
 
+import type { Change } from "../../core/change.ts";
 import { sentenceOf } from "../../core/fault.ts";
 import { later } from "../../core/ids.ts";
 import { limits } from "../../core/limits.ts";
 import { hintsFor } from "../../core/notice.ts";
 import { stoppedIn } from "../../core/running/stopped.ts";
 import { over } from "../abort.ts";
-import { forgetDraft, noteDraft } from "../outbox/drafts.ts";
+import { type DraftLeft, forgetDraft, noteDraft, noteIntent } from "../outbox/drafts.ts";
 import type { Previews } from "../outbox/previews.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Draft } from "./drafts.ts";
 import type { Running } from "./run.ts";
 
-/** `known` is the message that an earlier life of the turn has left. */
+/** `left` is what an earlier process has left of the turn. */
 export function placed(
   parts: Parts,
   previews: Previews,
   running: Running,
   { everyMs, afterMs }: { readonly everyMs: number; readonly afterMs: number },
-  known: string | null,
+  left: DraftLeft,
 ): Draft {
   const { world, ledger } = parts;
   const { turn, session } = running;
@@ -29,7 +32,12 @@ export function placed(
   const hints = hintsFor(to, turn.input.hints, turn.input.anchor);
   const stopped = new AbortController();
   const begunAt = world.now();
-  let id = known;
+  const isKeyed = platformOf(parts, to)?.drafts?.isKeyed === true;
+  let id = left.id;
+  /** One may stand there that is not known to us. */
+  let isUncertain = left.key !== null;
+  /** Stored before the message is placed under it. */
+  let key = left.key;
   let latest: string | null = null;
   /** What stands there by now, as far as we know. */
   let filled: string | null = null;
@@ -47,7 +55,7 @@ export function placed(
     while (latest !== null && !isMute && !stopped.signal.aborted) {
       if (id === null) {
         // A short answer needs no placeholder, and the phone's notification shows the answer itself.
-        const due = later(begunAt, afterMs);
+        const due = isUncertain ? begunAt : later(begunAt, afterMs);
         if (due > world.now()) await world.sleep(due, stopped.signal);
         if (stopped.signal.aborted) break;
         await (placing = place());
@@ -60,22 +68,38 @@ export function placed(
   }
 
   async function place(): Promise<void> {
-    const result = await previews.place(to, hints);
+    const own = key ?? world.id();
+    if (isKeyed && key === null && (await keep(noteIntent(turn.id, own))) !== "committed") return;
+    key = own;
+    const result = await previews.place(to, hints, {
+      id: `draft-${own}`,
+      placedSince: isUncertain ? turn.acceptedAt : null,
+    });
     if (result === null || result.type === "retry") return;
-    // It may stand there all the same; a second one would not make it better.
+    // It may stand there all the same. Where there is no key, a second one would not make it better.
+    isUncertain = isKeyed && result.type === "unknown";
+    if (isUncertain) return;
     if (result.type !== "accepted") return void (isMute = true);
-    const kept = isAbandoned ? "conflict" : await keep(result.remoteId);
+    const kept = isAbandoned ? "conflict" : await keep(noteDraft(turn.id, result.remoteId));
     if (kept === "committed" && !isAbandoned) return void (id = result.remoteId);
+    // A later process that owns the turn may use this very message, so it stays; here it is found again by its key.
+    if (isKeyed && !isAbandoned) return void (isUncertain = true);
     isMute = true;
     if (kept !== "unsure") previews.remove(to, result.remoteId);
   }
 
+  /** Finds a message whose id was lost, so that the answer goes there. */
+  async function recover(): Promise<void> {
+    await (placing = place());
+    placing = null;
+  }
+
   /** Refused when the turn is not ours to show any more. */
-  async function keep(remoteId: string) {
+  async function keep(note: Change) {
     const { id: of, version } = running.turn;
     const { id: owner, fence } = running.session;
     try {
-      return await ledger.keep([{ check: "turn", turn: of, version, session: owner, fence }, noteDraft(of, remoteId)]);
+      return await ledger.keep([{ check: "turn", turn: of, version, session: owner, fence }, note]);
     } catch (error) {
       world.log("debug", "the place of a preview was not stored", { turn: of, why: sentenceOf(error) });
       return "unsure";
@@ -91,6 +115,8 @@ export function placed(
     if (result.type === "accepted") filled = text;
     if (latest === text) latest = null;
   }
+
+  if (isUncertain) void recover();
 
   return {
     show(text) {
@@ -113,6 +139,8 @@ export function placed(
       stopped.abort(over);
       if (fate === "unsure" || isFinished) return;
       isFinished = true;
+      // Nothing will finish one that is not known: it is found once more, and goes.
+      if (id === null && isUncertain && placing === null) void recover();
       if (fate === "finished") return;
       isAbandoned = true;
       if (id === null) return;

@@ -56,9 +56,10 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
   }
 
   const drafts: DraftMessages = {
-    async place(to, hints, signal) {
+    isKeyed: true,
+    async place(to, hints, signal, key) {
       try {
-        const { id } = await api.send(channelOf(to), draftBody(placeholder, hints), [], signal);
+        const { id } = await api.send(channelOf(to), draftBody(placeholder, hints, key.id), [], signal);
         return { type: "accepted", remoteId: id };
       } catch (error) {
         return resultOf(error);

@@ -60,7 +60,7 @@ test("a question has buttons, or its choices are written out", () => {
 });
 
 test("messages that we send show no link previews", () => {
-  for (const body of [sendBody(item(), "x"), editBody(item(), "x", []), draftBody("x", {}), fillBody("x")])
+  for (const body of [sendBody(item(), "x"), editBody(item(), "x", []), draftBody("x", {}, "k"), fillBody("x")])
     assert.equal((body as { flags?: number }).flags, 4);
 });
 

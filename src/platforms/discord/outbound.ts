@@ -63,8 +63,10 @@ export function editBody(item: OutboxItem, content: string, files: readonly stri
   };
 }
 
-export function draftBody(content: string, hints: Hints): Sent {
-  return { content, allowed_mentions: { parse: [] }, ...noPreview, ...replyTo(hints) };
+/** Under the same key, Discord answers with the message that stands there already. */
+export function draftBody(content: string, hints: Hints, key: string): Sent {
+  const once = { nonce: nonceOf(key), enforce_nonce: true };
+  return { content, ...once, allowed_mentions: { parse: [] }, ...noPreview, ...replyTo(hints) };
 }
 
 export function fillBody(content: string): object {

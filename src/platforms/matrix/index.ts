@@ -170,10 +170,11 @@ function draftsOf(api: MatrixApi, { world }: Surroundings): DraftMessages {
       return sendResultOf(error);
     }
   };
-  const put = (to: Address, content: object, signal: AbortSignal) =>
-    api.sendEvent(to.chat, "m.room.message", `draft-${world.id()}`, content, signal);
+  const put = (to: Address, content: object, signal: AbortSignal, txn = `draft-${world.id()}`) =>
+    api.sendEvent(to.chat, "m.room.message", txn, content, signal);
   return {
-    place: (to, hints, signal) => attempt(() => put(to, placeholder(to, hints), signal)),
+    isKeyed: true,
+    place: (to, hints, signal, { id }) => attempt(() => put(to, placeholder(to, hints), signal, id)),
     fill: (to, remoteId, text, signal) =>
       attempt(async () => {
         await put(to, replacing(body(partsOf(text)[0] ?? ""), remoteId), signal);

@@ -12,7 +12,8 @@ import { failureOf, faultOf, isGone, resultOf } from "./faults.ts";
 import { listenTo } from "./socket/listen.ts";
 import { partsOf, toMrkdwn, textMax } from "./markup.ts";
 import { emptyDraft } from "./outbound.ts";
-import { placeOf, sendItem } from "./send.ts";
+import { keyOf } from "./outbound.ts";
+import { foundDraft, placeOf, sendItem } from "./send.ts";
 
 export type { SlackSettings } from "./api.ts";
 
@@ -69,8 +70,13 @@ function draftMessages(desk: Desk): DraftMessages {
     return { channel: await desk.channelOf(chat, signal), ...thread };
   };
   return {
-    place: (to, _, signal) =>
-      answered(async () => (await api.post({ ...(await at(to, signal)), text: emptyDraft }, signal)).ts),
+    isKeyed: true,
+    place: (to, _, signal, key) =>
+      answered(async () => {
+        const where = await at(to, signal);
+        const known = key.placedSince === null ? null : await foundDraft(desk, key, { ...where, to }, signal);
+        return known ?? (await api.post({ ...where, text: emptyDraft, metadata: keyOf(key) }, signal)).ts;
+      }),
     fill: (to, ts, text, signal) => {
       const now = world.now();
       while ((fills[0] ?? now) < now - 60_000) fills.shift();

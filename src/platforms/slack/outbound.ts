@@ -74,11 +74,11 @@ export function answered(message: SlackMessage, choice: string, by: string): Con
   return { text: `${message.text ?? ""}\n${line}`, blocks: [...kept, note] };
 }
 
-export function keyOf(item: Pick<OutboxItem, "id">): Metadata {
+export function keyOf(item: { readonly id: string }): Metadata {
   return { event_type: itemType, event_payload: { item: item.id } };
 }
 
-export function isKeyed({ metadata }: SlackMessage, item: Pick<OutboxItem, "id">): boolean {
+export function isKeyed({ metadata }: SlackMessage, item: { readonly id: string }): boolean {
   return metadata?.event_type === itemType && metadata.event_payload?.["item"] === item.id;
 }
 

@@ -4,6 +4,7 @@
 import type { Address } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import { type Instant, later } from "../../core/ids.ts";
+import type { PlaceKey } from "../../ports/platform.ts";
 import type { SlackMessage } from "./api.ts";
 import { earlier, momentOf } from "./cursor.ts";
 import type { Desk } from "./desk.ts";
@@ -62,6 +63,18 @@ async function found(desk: Desk, item: OutboxItem, channel: string, signal: Abor
   if (first !== null || item.now.state !== "sending" || (item.now.doubts ?? 0) === 0) return first;
   await desk.world.sleep(later(desk.world.now(), settleMs), signal);
   return search(desk, at, isIt, signal);
+}
+
+/** A message that was placed and whose id was lost, by the key that it carries. */
+export async function foundDraft(
+  desk: Desk,
+  { id, placedSince }: PlaceKey,
+  { channel, to }: { readonly channel: string; readonly to: Address },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const since = Math.min(placedSince ?? 0, desk.world.now()) as Instant;
+  const at = { channel, thread: to.thread, oldest: earlier(momentOf(since), skewSeconds) };
+  return (await search(desk, at, (one) => isKeyed(one, { id }), signal))?.ts ?? null;
 }
 
 type Range = { readonly channel: string; readonly thread: string | undefined; readonly oldest: string };

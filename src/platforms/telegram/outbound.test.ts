@@ -14,6 +14,7 @@ import { openBot } from "./api.ts";
 import { keyboardOf, outbound, stepsFor } from "./outbound.ts";
 
 const signal = new AbortController().signal;
+const key = { id: "draft-1", placedSince: null };
 
 function aFile(name: string, mime: string, content = `content of ${name}`): FileRef {
   return { name, mime, blob: content, bytes: content.length };
@@ -101,7 +102,7 @@ describe("words", () => {
 
   test("that are too many turn a draft into the file, however often", async (t) => {
     const { fake, ada, out, to, send, item } = await opened(t);
-    const draft = await out.drafts.place(to, {}, signal);
+    const draft = await out.drafts.place(to, {}, signal, key);
     const edits = draft.type === "accepted" ? draft.remoteId : assert.fail(draft.type);
     const text = "many words ".repeat(5_000);
     for (let n = 0; n < 2; n++) assert.deepEqual(await send(item(text, { edits })), draft);
@@ -200,7 +201,7 @@ describe("files", () => {
 describe("drafts", () => {
   test("are finished by the same words however often, and by new ones when they are gone", async (t) => {
     const { fake, ada, out, to, send, item } = await opened(t);
-    const draft = await out.drafts.place(to, {}, signal);
+    const draft = await out.drafts.place(to, {}, signal, key);
     const edits = draft.type === "accepted" ? draft.remoteId : assert.fail(draft.type);
     await out.drafts.fill(to, edits, "so **far", signal);
     assert.deepEqual(fake.said(ada.chat), ["so **far"]);
@@ -215,7 +216,7 @@ describe("drafts", () => {
 
   test("an edit that nobody answered is tried again, not in doubt", async (t) => {
     const { fake, out, to, send, item } = await opened(t);
-    const draft = await out.drafts.place(to, {}, signal);
+    const draft = await out.drafts.place(to, {}, signal, key);
     const edits = draft.type === "accepted" ? draft.remoteId : "";
     for (const when of ["before", "after"] as const) {
       fake.breaks = (method) => (method === "editMessageText" ? { type: "drop", when } : null);

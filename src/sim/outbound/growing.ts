@@ -3,7 +3,7 @@
 
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import { stoppedMark } from "../../core/running/stopped.ts";
-import type { DraftMessages } from "../../ports/platform.ts";
+import type { DraftMessages, PlaceKey } from "../../ports/platform.ts";
 import type { Life } from "../life.ts";
 import type { Dice } from "../time.ts";
 
@@ -51,11 +51,22 @@ export interface Growing {
   finish(item: OutboxItem, remoteId: string): boolean;
 }
 
-export function growing(name: string, chances: Dice, answering: Answering, news: GrowingNews): Growing {
+/** `isKeyed`: a message that is placed again under its key is the same one. */
+export function growing(
+  name: string,
+  isKeyed: boolean,
+  chances: Dice,
+  answering: Answering,
+  news: GrowingNews,
+): Growing {
   const messages = new Map<string, Grown>();
+  const keys = new Map<string, string>();
 
-  function place(chat: string): SendResult {
+  function place(chat: string, key: PlaceKey): SendResult {
+    const known = isKeyed ? keys.get(key.id) : undefined;
+    if (known !== undefined) return { type: "accepted", remoteId: known };
     const id = `${name}-${messages.size + 1}`;
+    keys.set(key.id, id);
     const fresh = { finishedBy: null, isRemoved: false, isKept: false };
     messages.set(id, { id, chat, text: placeholder, ...fresh });
     return { type: "accepted", remoteId: id };
@@ -89,7 +100,9 @@ export function growing(name: string, chances: Dice, answering: Answering, news:
     messages,
     isLeft: () => messages.values().some((one) => one.finishedBy === null && !one.isRemoved),
     connect: (life) => ({
-      place: ({ chat }, _hints, signal) => answering({ chat, life, signal, kind: "preview" }, () => place(chat)),
+      ...(isKeyed ? { isKeyed } : {}),
+      place: ({ chat }, _hints, signal, key) =>
+        answering({ chat, life, signal, kind: "preview" }, () => place(chat, key)),
       async fill({ chat }, remoteId, text, signal) {
         if (news.notedFor(remoteId) === null) news.onBreach(`${remoteId} was filled before it was stored`);
         // Some take their time on the way.

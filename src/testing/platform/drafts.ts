@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Instant } from "../../core/ids.ts";
 import type { SendResult } from "../../core/outbox.ts";
-import type { DraftMessages } from "../../ports/platform.ts";
+import type { DraftMessages, PlaceKey } from "../../ports/platform.ts";
 import { type Listening, type OpenPlatform, again, deliver, itemTo, listening, nextLife } from "./steps.ts";
 
 const signal = new AbortController().signal;
+const key: PlaceKey = { id: "draft-1", placedSince: null };
 
 export function draftTests(open: OpenPlatform): void {
   test("placed, filled and finished, it is one message", async (t) => {
@@ -24,6 +26,24 @@ export function draftTests(open: OpenPlatform): void {
       assert.equal((await platform.send(one, signal)).type, "accepted");
       assert.deepEqual(await seen(), ["half of it"]);
     }
+  });
+
+  test("placed again under its key by the next process, it is the same message", async (t) => {
+    const opened = await listening(t, open);
+    const { platform, home, hints, seen, failNext, reopen } = opened;
+    if (platform.drafts?.isKeyed !== true) return t.diagnostic("drafts have no keys");
+    if (failNext === undefined || reopen === undefined) return t.diagnostic("this driver cannot fail and reopen");
+    const since = Date.now() as Instant;
+    await failNext("dropped-after");
+    await platform.drafts.place(home, hints ?? {}, signal, key);
+    opened.stop.abort();
+    await opened.ended;
+    const next = await nextLife(t, opened, opened.store);
+    const again = { ...key, placedSince: since };
+    const id = await place(next.platform.drafts ?? platform.drafts, opened, again);
+    assert.equal((await seen()).length, 1);
+    assert.equal(await place(next.platform.drafts ?? platform.drafts, opened, again), id);
+    assert.equal((await seen()).length, 1);
   });
 
   test("one that is removed is gone; removing it again does no harm; finished, it arrives anew", async (t) => {
@@ -71,8 +91,8 @@ export function draftTests(open: OpenPlatform): void {
   });
 }
 
-async function place(drafts: DraftMessages, { home, hints }: Listening): Promise<string> {
-  const result = await drafts.place(home, hints ?? {}, signal);
+async function place(drafts: DraftMessages, { home, hints }: Listening, under = key): Promise<string> {
+  const result = await drafts.place(home, hints ?? {}, signal, under);
   if (result.type !== "accepted") throw new Error(`it was not placed: ${result.type}`);
   return result.remoteId;
 }
