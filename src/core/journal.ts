@@ -44,6 +44,8 @@ export type Said = {
   /** Whatever the agent needs back to continue; opaque to us. */
   readonly data?: unknown;
   readonly usage?: Usage;
+  /** Where the text is not all that the model would have said. */
+  readonly cut?: "length" | "filter";
   /** Tools of the agent itself, which we do not see, may have read text from outside. */
   readonly outside?: true;
 };

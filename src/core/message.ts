@@ -1,5 +1,6 @@
 // What comes in and what is kept of a conversation. Everything here is plain data and goes to the store as it is.
 
+import type { CallOptions } from "./call-options.ts";
 import type { Instant, SessionId, TurnId } from "./ids.ts";
 import type { Maker, Party } from "./requester.ts";
 
@@ -54,6 +55,8 @@ export type Inbound = {
   readonly task?: string;
   /** The sender's own words, with those of others in them: a quote or something forwarded. It marks its conversation. */
   readonly carries?: true;
+  /** How a program wants the model to be asked. */
+  readonly options?: CallOptions;
 };
 
 /** Whether text from outside comes with a message. What people record themselves are their own words. */

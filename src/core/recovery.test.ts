@@ -307,6 +307,7 @@ test("the convicted turn tells why", () => {
     state: "done",
     outcome: "failed",
     why: "the gateway died 3 times while working on this",
+    failure: { code: "gateway-crash" },
     doneAt: at(100),
   });
 });

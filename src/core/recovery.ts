@@ -152,7 +152,13 @@ export function decideTurns(held: readonly HeldTurn[], machine: string, now: Ins
       const why = `the gateway died ${strikes} times while working on this`;
       return {
         type: "convicted",
-        turn: advanceTurn(one.turn, { type: "ended", outcome: "failed", why, at: now }),
+        turn: advanceTurn(one.turn, {
+          type: "ended",
+          outcome: "failed",
+          why,
+          failure: { code: "gateway-crash" },
+          at: now,
+        }),
         strikes,
         interruptions,
       };

@@ -4,6 +4,7 @@
 import { Bug, type BootId, type Instant, type SessionId, type TurnId } from "./ids.ts";
 import { type Body, type Inbound, formatAddress } from "./message.ts";
 import { readCommand } from "./route.ts";
+import type { TurnFailure } from "./running/failure.ts";
 
 export type TurnState =
   | { readonly state: "queued" }
@@ -12,7 +13,13 @@ export type TurnState =
   | { readonly state: "parked"; readonly cause: ParkCause; readonly parkedAt: Instant }
   /** Asks for a restart; whatever start comes next answers it. */
   | { readonly state: "restarting"; readonly askedAt: Instant }
-  | { readonly state: "done"; readonly outcome: Outcome; readonly why?: string; readonly doneAt: Instant };
+  | {
+      readonly state: "done";
+      readonly outcome: Outcome;
+      readonly why?: string;
+      readonly failure?: TurnFailure;
+      readonly doneAt: Instant;
+    };
 
 export type ParkCause = "shutdown" | "crash";
 
@@ -37,7 +44,13 @@ export type TurnEvent =
   | { readonly type: "answered" }
   | { readonly type: "restart-asked"; readonly at: Instant }
   | { readonly type: "parked"; readonly cause: ParkCause; readonly at: Instant }
-  | { readonly type: "ended"; readonly outcome: Outcome; readonly why?: string; readonly at: Instant };
+  | {
+      readonly type: "ended";
+      readonly outcome: Outcome;
+      readonly why?: string;
+      readonly failure?: TurnFailure;
+      readonly at: Instant;
+    };
 
 export function newTurn(id: TurnId, session: SessionId, input: Inbound, at: Instant): Turn {
   return { id, session, input, acceptedAt: at, attempt: 0, version: 1, now: { state: "queued" } };
@@ -68,7 +81,8 @@ export function advanceTurn(turn: Turn, event: TurnEvent): Turn {
     case "ended": {
       if (from === "done") break;
       const why = event.why === undefined ? {} : { why: event.why };
-      return next(turn, { state: "done", outcome: event.outcome, ...why, doneAt: event.at });
+      const failure = event.failure === undefined ? {} : { failure: event.failure };
+      return next(turn, { state: "done", outcome: event.outcome, ...why, ...failure, doneAt: event.at });
     }
   }
   throw new Bug(`turn ${turn.id} is ${from} and cannot be ${event.type}`);

@@ -5,6 +5,7 @@ import type { Instant, SessionId, TurnId } from "../core/ids.ts";
 import type { Asked, Compacted, Entry, Heard, Said } from "../core/journal.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Address, Inbound, Message } from "../core/message.ts";
+import type { TurnFailure } from "../core/running/failure.ts";
 import type { ToolServers } from "./peers.ts";
 import type { SandboxState } from "./sandbox.ts";
 import type { Tool } from "./tool.ts";
@@ -19,7 +20,13 @@ export type Step =
   /** A voice message became words; they are stored, and the agent is asked again. */
   | Heard
   /** `afterMs`: not sooner than that. `why` is told to the user, so it says what to do. */
-  | { readonly type: "failed"; readonly retry: "later" | "never"; readonly afterMs?: number; readonly why: string };
+  | {
+      readonly type: "failed";
+      readonly retry: "later" | "never";
+      readonly afterMs?: number;
+      readonly why: string;
+      readonly failure?: TurnFailure;
+    };
 
 export type AgentJob = {
   readonly session: SessionId;
@@ -42,7 +49,7 @@ export type AgentJob = {
   readonly summary: () => Promise<Summary | null>;
   /** The newest of what it was told to remember here, oldest first. */
   readonly memories: (limit: number) => Promise<readonly Memory[]>;
-  /** The model that the user chose for this conversation; null for the configured one. */
+  /** The model that was chosen for this message or its conversation; null for the configured one. */
   readonly model: string | null;
   readonly now: () => Instant;
   /** Sleeps in the gateway's time; ends early when the step is aborted. */
@@ -53,7 +60,7 @@ export type AgentJob = {
 
 export type Summary = { readonly upTo: number; readonly text: string };
 
-/** The models a user may choose from inside a chat. */
+/** The models a user may choose from inside a chat. An agent that has them honors the options of a message too. */
 export interface Models {
   /** The one that is used when nobody chose. */
   readonly current: string;

@@ -194,7 +194,9 @@ async function compose(parts: Living, store: SqliteStore, open: AsyncDisposableS
   const filesOf = (person: string) => personBlobs(blobs, join(paths.attachments, workspaceName(person)));
   const opened = [
     ...near.map((make) => make(store, { boot: boot.id, version }, blobs)),
-    ...far.map((make) => make({ world, blobs, archive: store, store, gateway: () => gate, filesOf })),
+    ...far.map((make) =>
+      make({ world, blobs, archive: store, store, gateway: () => gate, models: () => brain.models, filesOf }),
+    ),
   ];
   const settings = settingsOf(config, opened);
   const processes = openProcesses();

@@ -23,9 +23,9 @@ async function openApi(): Promise<OpenedPlatform> {
   await store.openBoot(aBoot("b1"));
   const world = realWorld(() => undefined);
   const blobs = blobsLater(join(folder, "files"));
-  const around = { world, blobs, archive: store, store };
+  const around = { world, blobs, archive: store, store, troubleOf: () => null };
   const filesOf = (caller: string) => personBlobs(blobs, join(folder, caller));
-  const settings = { keys: [{ name: "app", key: "a-key-of-some-length" }], filesOf };
+  const settings = { keys: [{ name: "app", key: "a-key-of-some-length" }], filesOf, holdMs: 1 };
   let opened = api(settings, around);
   const home: Address = { platform: "api", account: "api", chat: "app", thread: "home" };
   const sessions = new Map<string, SessionId>();

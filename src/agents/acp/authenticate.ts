@@ -10,7 +10,7 @@ import { AcpTrouble } from "./trouble.ts";
 export class LoginNeeded extends AcpTrouble {
   readonly said: string;
   constructor(name: string, said: string) {
-    super("never", `the agent ${name} needs a login`);
+    super("never", `the agent ${name} needs a login`, 0, { code: "agent-login" });
     this.said = said;
   }
 }
@@ -36,7 +36,8 @@ export function authenticator(
   let refusal = "";
 
   async function logIn({ said }: LoginNeeded): Promise<void> {
-    const fault = (reason: string) => new AcpTrouble("never", loginFault(name, login, env, reason));
+    const fault = (reason: string) =>
+      new AcpTrouble("never", loginFault(name, login, env, reason), 0, { code: "agent-login" });
     if (login.type !== "use" || isTried) throw fault(refusal || said);
     isTried = true;
     const { method, variables } = login;

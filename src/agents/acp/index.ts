@@ -286,8 +286,9 @@ export function acp(options: AcpOptions): Agent {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof AcpTrouble)) throw error;
-        const { message: why, retry, afterMs } = error;
-        return { type: "failed", retry, why, ...(afterMs > 0 ? { afterMs } : {}) };
+        const { message: why, retry, afterMs, failure } = error;
+        const known = failure === undefined ? {} : { failure };
+        return { type: "failed", retry, why, ...(afterMs > 0 ? { afterMs } : {}), ...known };
       } finally {
         stepping.delete(job.session);
         forget();

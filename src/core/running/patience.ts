@@ -4,12 +4,14 @@
 import { type Instant, later, shortTime } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { retryPauseMs } from "../outbox.ts";
+import type { TurnFailure } from "./failure.ts";
 
 /** `later`: it may succeed by itself. `soon`: the answer was unusable or never came, and another one may be better. */
 export type Failure = {
   readonly retry: "later" | "soon" | "never";
   readonly afterMs?: number;
   readonly why: string;
+  readonly failure?: TurnFailure;
 };
 
 /** Failures in a row. */
@@ -39,11 +41,16 @@ function triedText({ count, since }: Row, { afterMs }: Failure, at: Instant, now
     : tried;
 }
 
-/** Why a turn does not go on at present, and until when. */
-export type Trouble = { readonly why: string; readonly until: Instant };
+/** Why a turn does not go on at present, since when, and when it is tried again. */
+export type Trouble = {
+  readonly why: string;
+  readonly until: Instant;
+  readonly since: Instant;
+  readonly failure?: TurnFailure;
+};
 
 /** What is said of it meanwhile. */
-export function troubleText({ why, until }: Trouble): string {
+export function troubleText({ why, until }: Pick<Trouble, "why" | "until">): string {
   const told = /[.?!…]$/.test(why.trim()) ? why.trim() : `${why.trim()}.`;
   return `${told} I try again at ${new Date(until).toISOString().slice(11, 19)} UTC.`;
 }

@@ -128,7 +128,16 @@ async function givenUp(parts: Parts, session: Session, turn: Turn, cause: Suspen
   const text = `I had to give this up: ${why}. A new conversation begins here, and I no longer look at what was said before. Whatever else you have sent is still answered.`;
   const said = { id: turn.id, session: session.id, turn: turn.id, to: session.address, role: "assistant" } as const;
   return [
-    { put: "turn", turn: advanceTurn(turn, { type: "ended", outcome: "failed", why, at }) },
+    {
+      put: "turn",
+      turn: advanceTurn(turn, {
+        type: "ended",
+        outcome: "failed",
+        why,
+        failure: { code: cause === "crash" ? "gateway-crash" : "interrupted-too-often" },
+        at,
+      }),
+    },
     ...writeReply({ ...said, text, parts: [text], edits: await draftOf(parts, session.address, turn.id), at }, null)
       .changes,
     ...forgetDraft(parts, session.address, turn.id),

@@ -36,7 +36,7 @@ export type Running = {
   join: number;
   /** Whether this run has a result; `progressed` is called at each. */
   hasResult: boolean;
-  /** Its step failed, and it waits to try it again; null while it goes on. */
+  /** Its step failed, and is tried again; null as soon as the agent says anything. */
   trouble: Trouble | null;
   /** What the agent has said so far, as far as people were shown it. */
   words: string;
@@ -134,8 +134,11 @@ function turnRun(
 
   /** Messages that came meanwhile become part of this turn; their own turns end as answered by it. */
   async function join(): Promise<void> {
-    const waiting = await store.queuedTurns(session.id, running.join);
+    const queued = await store.queuedTurns(session.id, running.join);
     running.join = 0;
+    // One with options of its own is answered by a turn of its own, and so are those behind it.
+    const apart = queued.findIndex(({ input }) => input.options !== undefined);
+    const waiting = apart < 0 ? queued : queued.slice(0, apart);
     if (waiting.length === 0) return;
     const at = world.now();
     const ended = waiting.map((turn) => advanceTurn(turn, { type: "ended", outcome: "joined", at }));
@@ -149,11 +152,12 @@ function turnRun(
 
   async function takeStep(): Promise<boolean> {
     const tooMuch = await overspent(parts, journal);
-    if (tooMuch !== null) return fail(work, tooMuch);
+    if (tooMuch !== null) return fail(work, tooMuch, { failure: { code: "budget" } });
     const step = await askAgent(parts, running, journal, preview, noteFor(journal, before));
     if (step === "aborted") return true;
     if (step.type === "failed") return afterFailure(step);
     failed = null;
+    running.trouble = null;
     running.steps++;
     switch (step.type) {
       case "asked": {
@@ -185,7 +189,10 @@ function turnRun(
     const cost = costOf(parts, running, step.usage);
     const before = journal.slice(-limits.compactionsMax);
     if (before.length === limits.compactionsMax && before.every(({ type }) => type === "compacted"))
-      return fail(work, "what it needs to know does not fit into the model's memory, however much is left out", cost);
+      return fail(work, "what it needs to know does not fit into the model's memory, however much is left out", {
+        failure: { code: "context-length" },
+        more: cost,
+      });
     const { upTo, summary: text } = step;
     const summary: Change = { put: "summary", session: session.id, upTo, text, at: world.now() };
     await record([step], [summary, ...cost]);
@@ -204,14 +211,14 @@ function turnRun(
 
   async function afterFailure(failure: Failure): Promise<boolean> {
     const next = decideRetry(failed, failure, world.now(), world.chance());
-    if (next.type === "give-up") return fail(work, next.why);
+    const { failure: known } = failure;
+    if (next.type === "give-up") return fail(work, next.why, { failure: known });
     failed = next.row;
-    const { count: failures } = failed;
+    const { count: failures, since } = failed;
     world.log("warn", "the agent failed a step", { turn: running.turn.id, why: failure.why, failures });
-    running.trouble = { why: failure.why, until: next.at };
+    running.trouble = { why: failure.why, until: next.at, since, ...(known === undefined ? {} : { failure: known }) };
     preview.show(`(${troubleText(running.trouble)})`);
     await world.sleep(next.at, signal);
-    running.trouble = null;
     return true;
   }
 

@@ -8,6 +8,7 @@ import { limits } from "../../core/limits.ts";
 import type { Question } from "../../core/message.ts";
 import { hintsFor } from "../../core/notice.ts";
 import type { OutboxItem } from "../../core/outbox.ts";
+import type { TurnFailure } from "../../core/running/failure.ts";
 import type { TurnEvent } from "../../core/turn.ts";
 import { unmark } from "../marks.ts";
 import { type Reply, writeReply } from "../outbox/replies.ts";
@@ -51,6 +52,7 @@ export type Ending = {
   readonly outcome: "replied" | "failed";
   readonly text: string;
   readonly why?: string;
+  readonly failure?: TurnFailure;
   readonly entries?: readonly Entry[];
   readonly more?: readonly Change[];
 };
@@ -66,15 +68,21 @@ export async function end(work: Work, ending: Ending): Promise<false> {
   const isOver = outcome !== "failed";
   const clear: Change[] = isOver ? [{ drop: "strikes", key: session.key }] : [];
   if (isOver && running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));
-  const event: TurnEvent = { type: "ended", outcome, ...why, at: parts.world.now() };
+  const failure = ending.failure === undefined ? {} : { failure: ending.failure };
+  const event: TurnEvent = { type: "ended", outcome, ...why, ...failure, at: parts.world.now() };
   await say(work, event, entries, { id: running.turn.id, text }, [...clear, ...more]);
   if (clear.length > 1) running.session = { ...running.session, resume: null };
   parts.events.emit({ type: "turn-ended", session: session.id, turn: running.turn.id, outcome, ...why });
   return false;
 }
 
-export function fail(work: Work, why: string, more: readonly Change[] = []): Promise<false> {
-  return end(work, { outcome: "failed", text: `I could not finish this: ${why}`, why, more });
+export function fail(
+  work: Work,
+  why: string,
+  { failure, more = [] }: { readonly failure?: TurnFailure | undefined; readonly more?: readonly Change[] } = {},
+): Promise<false> {
+  const known = failure === undefined ? {} : { failure };
+  return end(work, { outcome: "failed", text: `I could not finish this: ${why}`, why, ...known, more });
 }
 
 /** The turn rests until somebody answers, or its time is over; it holds no memory meanwhile. */

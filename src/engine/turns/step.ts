@@ -45,13 +45,14 @@ export async function askAgent(
     journalOf: (of) => store.journalOf(of),
     summary: () => store.summaryOf(session.id),
     memories: (limit) => store.memories(memoryScope(session.address), limit),
-    model: session.model,
+    model: turn.input.options?.model ?? session.model,
     now: () => world.now(),
     pause: (ms) => world.sleep(later(world.now(), ms), step.signal),
     draft(text) {
       lastSign = world.now();
       if (step.signal.aborted) return;
       running.words = text;
+      running.trouble = null;
       preview.show(progressText(text, done, []));
     },
   };

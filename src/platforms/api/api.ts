@@ -1,13 +1,17 @@
 // What goes over the wire between an OpenAI-compatible client and the gateway, as far as it means something here, and the
 // limits of it. Types and numbers only.
 
-/** `POST /v1/chat/completions`, after it was read; whatever else a client sends is ignored. */
+import type { CallOptions } from "../../core/call-options.ts";
+
+/** `POST /v1/chat/completions`, after it was read. */
 export type ChatRequest = {
   readonly model: string;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly user: string | null;
   readonly messages: readonly Said[];
+  /** What the model is asked beside the messages. */
+  readonly options: CallOptions;
 };
 
 /** One message of a request. `files` are those whose content came with it. */
@@ -26,6 +30,8 @@ export type UsageReply = {
   readonly prompt_tokens_details: { readonly cached_tokens: number };
 };
 
+export type FinishReason = "stop" | "length" | "content_filter";
+
 export type Completion = {
   readonly id: string;
   readonly object: "chat.completion";
@@ -36,7 +42,7 @@ export type Completion = {
       readonly index: 0;
       readonly message: { readonly role: "assistant"; readonly content: string; readonly refusal: null };
       readonly logprobs: null;
-      readonly finish_reason: "stop";
+      readonly finish_reason: FinishReason;
     },
   ];
   readonly usage?: UsageReply;
@@ -51,7 +57,7 @@ export type Chunk = {
     readonly index: 0;
     readonly delta: { readonly role?: "assistant"; readonly content?: string };
     readonly logprobs: null;
-    readonly finish_reason: "stop" | null;
+    readonly finish_reason: FinishReason | null;
   }[];
   readonly usage?: UsageReply | null;
 };
@@ -85,8 +91,16 @@ export const apiLimits = {
   filesMax: 20,
   /** A request is told this often that its answer is still being made. */
   pingMs: 15_000,
-  /** Before that, an answer that is not streamed can still become an error. */
-  quietMs: 20_000,
+  /**
+   * An answer that is not streamed gets blanks after so many of these signs. From then on it can no longer become an error
+   * with a status; proxies give up after a minute of silence, Node's fetch after five.
+   */
+  blanksAfterPings: 16,
+  blanksAfterPingsProxied: 3,
+  /** How long the start of a stream waits for its first words, because an error before them has a status. */
+  streamHoldMs: 5_000,
+  /** How long a request waits for a turn whose model cannot be had. */
+  troubleMs: 20_000,
   /** A request that waits longer than this ends; the turn goes on, and a repeat finds it. */
   waitMs: 60 * 60_000,
   /** Lines of a transcript read at once. */
@@ -96,3 +110,6 @@ export const apiLimits = {
 } as const;
 
 export const account = "api";
+
+/** The name of whatever model the gateway is configured with. */
+export const defaultModel = "everturn";

@@ -12,6 +12,10 @@ export type Refusal = {
   readonly param?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: string;
+  /** A repeat under the same key gets the same. */
+  readonly isFinal?: true;
+  /** The turn goes on: only a repeat under the same key is worth anything. */
+  readonly isPending?: true;
 };
 
 export function invalid(message: string, param?: string, code = "invalid_value"): Refusal {
@@ -28,6 +32,11 @@ export function tooMany(message: string): Refusal {
 
 export function notFound(message: string): Refusal {
   return { status: 404, code: "not_found", message };
+}
+
+export function unknownModel(model: string): Refusal {
+  const message = `The model \`${model.slice(0, 64)}\` does not exist. \`GET /v1/models\` lists those that do.`;
+  return { status: 404, code: "model_not_found", param: "model", message };
 }
 
 export function wrongMethod(allow: string): Refusal {
@@ -64,7 +73,7 @@ export const notLetIn: Refusal = {
 
 export function notServing(state: "starting" | "stopping"): Refusal {
   const message = `The gateway is ${state}. Send the request again in a moment under the same Idempotency-Key: whatever was stored is not done twice, and its one answer is given then.`;
-  return { status: 503, code: state, message, retryAfterSeconds: 1 };
+  return { status: 503, code: state, message, retryAfterSeconds: 1, isPending: true };
 }
 
 export const stillAtWork: Refusal = {
@@ -73,6 +82,7 @@ export const stillAtWork: Refusal = {
   message:
     "The answer takes longer than a request may wait. It is still being made: send the request again under the same Idempotency-Key to get it.",
   retryAfterSeconds: 1,
+  isPending: true,
 };
 
 /** How the caller may go on after a fault of the gateway. */

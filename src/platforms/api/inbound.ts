@@ -2,11 +2,13 @@
 // conversation it belongs to by name, which words are new, and what comes with them as context.
 
 import { createHash } from "node:crypto";
+import type { CallOptions } from "../../core/call-options.ts";
 import type { Instant } from "../../core/ids.ts";
 import type { Address, FileRef, Inbound } from "../../core/message.ts";
 import { readCommand } from "../../core/route.ts";
-import { type ChatRequest, type Said, account, apiLimits } from "./api.ts";
+import { type ChatRequest, type Said, account, apiLimits, defaultModel } from "./api.ts";
 import { readContent } from "./asked/content.ts";
+import { readOptions } from "./asked/options.ts";
 import { type Refusal, invalid } from "./faults.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,34 +24,23 @@ export function readRequest(body: string): ChatRequest | Refusal {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     return invalid("The body must be a JSON object.", undefined, "invalid_json");
   const fields = given as Fields;
-  const refusal = refusedField(fields);
-  if (refusal !== null) return refusal;
-  const messages = readMessages(fields["messages"]);
-  if ("status" in messages) return messages;
-  const { model, stream, stream_options: options, user } = fields;
-  return {
-    model: typeof model === "string" && model !== "" ? model : "everturn",
-    stream: stream === true,
-    includeUsage: (options as Fields | null | undefined)?.["include_usage"] === true,
-    user: typeof user === "string" && user.trim() !== "" ? user : null,
-    messages,
-  };
-}
-
-/** Most that is unknown is ignored; what the caller would rely on in vain is refused. */
-function refusedField({ tools, functions, n, stream }: Fields): Refusal | null {
-  const isGiven = (list: unknown) => Array.isArray(list) && list.length > 0;
-  if (isGiven(tools) || isGiven(functions))
-    return invalid(
-      "Tools given by the caller are not supported: the gateway's agent has its own tools and calls them by itself. Leave `tools` away.",
-      isGiven(tools) ? "tools" : "functions",
-      "unsupported_parameter",
-    );
-  if (n !== undefined && n !== null && n !== 1)
-    return invalid("`n` must be 1: a message has one answer.", "n", "unsupported_value");
+  const { model, stream, stream_options: streaming, user } = fields;
   if (stream !== undefined && stream !== null && typeof stream !== "boolean")
     return invalid("`stream` must be true or false.", "stream");
-  return null;
+  if (model !== undefined && model !== null && typeof model !== "string")
+    return invalid("`model` must be the name of a model.", "model");
+  const options = readOptions(fields);
+  if ("status" in options) return options;
+  const messages = readMessages(fields["messages"]);
+  if ("status" in messages) return messages;
+  return {
+    model: typeof model === "string" && model !== "" ? model : defaultModel,
+    stream: stream === true,
+    includeUsage: (streaming as Fields | null | undefined)?.["include_usage"] === true,
+    user: typeof user === "string" && user.trim() !== "" ? user : null,
+    messages,
+    options,
+  };
 }
 
 const roles: Readonly<Record<string, Said["role"]>> = {
@@ -165,6 +156,7 @@ export function toInbound(
     readonly files: readonly FileRef[];
     readonly print: string;
     readonly carries?: boolean;
+    readonly options?: CallOptions | undefined;
   },
   at: Instant,
 ): Inbound {
@@ -179,5 +171,6 @@ export function toInbound(
     sentAt: at,
     hints,
     ...(words.carries === true ? { carries: true } : {}),
+    ...(words.options === undefined ? {} : { options: words.options }),
   };
 }

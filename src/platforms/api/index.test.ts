@@ -37,7 +37,10 @@ async function opened(t: TestContext, pingMs: number) {
     { name: "app", key },
     { name: "other", key: otherKey },
   ];
-  const { platform, routes } = api({ keys, filesOf, pingMs }, { world, blobs, archive: store, store });
+  const { platform, routes } = api(
+    { keys, filesOf, pingMs, holdMs: 1 },
+    { world, blobs, archive: store, store, troubleOf: () => null },
+  );
   const stop = new AbortController();
   const taken: Turn[] = [];
   const waiting = Promise.withResolvers<void>();
@@ -213,7 +216,9 @@ test("a key names one request: under it another one is refused, and a repeat is 
   assert.equal((await answer).status, 200);
   const cases: readonly (readonly [what: string, status: number, body: object, headers: Record<string, string>])[] = [
     ["the same", 200, asked, headers],
-    ["the same, given in another way", 200, { ...asked, stream: true, model: "x", temperature: 1 }, headers],
+    ["the same, given in another way", 200, { ...asked, stream: true }, headers],
+    ["another model", 422, { ...asked, model: "x" }, headers],
+    ["another temperature", 422, { ...asked, temperature: 0.5 }, headers],
     ["other words", 422, hi, headers],
     [
       "another file",

@@ -4,6 +4,7 @@
 
 import { Fault } from "../../core/fault.ts";
 import type { PersonBlobs } from "../../ports/blobs.ts";
+import type { Models } from "../../ports/agent.ts";
 import type { HttpRoute, Routes } from "../../ports/http.ts";
 import type { Platform, Surroundings } from "../../ports/platform.ts";
 import type { Reading } from "./given/answers.ts";
@@ -19,15 +20,25 @@ export type ApiSettings = {
   /** The files that were sent to a caller, and no others. */
   readonly filesOf: (caller: string) => PersonBlobs;
   readonly pingMs?: number;
+  readonly holdMs?: number;
+  /** What callers may name; undefined where the agent has no models. */
+  readonly models?: () => Models | undefined;
 };
 
 export type Api = { readonly platform: Platform; readonly routes: Routes };
 
-export function api({ keys, filesOf, pingMs = apiLimits.pingMs }: ApiSettings, around: Surroundings & Reading): Api {
+export function api(settings: ApiSettings, around: Surroundings & Reading): Api {
+  const {
+    keys,
+    filesOf,
+    pingMs = apiLimits.pingMs,
+    holdMs = apiLimits.streamHoldMs,
+    models = () => undefined,
+  } = settings;
   const open = rooms(pingMs);
   const door: Door = { accept: null, state: "starting" };
-  const { archive, store, blobs, world } = around;
-  const parts: Parts = { archive, store, blobs, filesOf, world, keys, door, rooms: open };
+  const { archive, store, troubleOf, blobs, world } = around;
+  const parts: Parts = { archive, store, troubleOf, blobs, filesOf, world, keys, door, rooms: open, models, holdMs };
   const routes: Routes = {
     prefix: "/v1",
     auth: "own",
@@ -56,6 +67,9 @@ const apiRoutes: readonly HttpRoute[] = [
   { ...read, path: "/v1/chat/completions/:id" },
   { ...read, path: "/v1/models" },
   { ...read, path: "/v1/models/:model" },
+  // Names of models have slashes, and not every client escapes them.
+  { ...read, path: "/v1/models/:provider/:model" },
+  { ...read, path: "/v1/models/:provider/:maker/:model" },
   { ...read, path: "/v1/sessions/:session/messages" },
   { ...read, path: "/v1/files/:blob/content" },
 ];

@@ -70,12 +70,13 @@ describe("the answer to a message", () => {
       "Which?\n\n1. Tea\n2. Coffee\n\nAnswer with a number or in your own words.",
     ],
     ["is silence", done("silent"), [], true, ""],
+    ["was stopped", done("cancelled", "a newer message took its place"), [], true, ""],
     [
-      "was stopped",
+      "was stopped after it had said something",
       done("cancelled", "a newer message took its place"),
-      [],
+      [line(2, "One moment.")],
       true,
-      "(This was stopped: a newer message took its place.)",
+      "One moment.\n\n(This was stopped: a newer message took its place.)",
     ],
     [
       "was given by the turn that took it in",

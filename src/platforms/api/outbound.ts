@@ -6,25 +6,32 @@ import type { Message } from "../../core/message.ts";
 import { stoppedMark } from "../../core/running/stopped.ts";
 import type { Turn } from "../../core/turn.ts";
 import type { EntryLine } from "../../ports/store.ts";
-import type { Chunk, Completion, Line, UsageReply } from "./api.ts";
+import type { Chunk, Completion, FinishReason, Line, UsageReply } from "./api.ts";
 import { errorOf, type Refusal } from "./faults.ts";
 
 /** Which answer it is. */
 export type Head = { readonly id: string; readonly created: number; readonly model: string };
 
-export function toCompletion({ id, created, model }: Head, content: string, usage: UsageReply | null): Completion {
+/** What an answer is made of when it is whole. */
+export type Whole = {
+  readonly text: string;
+  readonly usage: UsageReply | null;
+  readonly finish: FinishReason;
+};
+
+export function toCompletion({ id, created, model }: Head, { text: content, usage, finish }: Whole): Completion {
   const message = { role: "assistant", content, refusal: null } as const;
   return {
     id,
     object: "chat.completion",
     created,
     model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
     ...(usage === null ? {} : { usage }),
   };
 }
 
-type Piece = { readonly delta: Chunk["choices"][number]["delta"]; readonly finish: "stop" | null };
+type Piece = { readonly delta: Chunk["choices"][number]["delta"]; readonly finish: FinishReason | null };
 
 /** With usage wanted, every chunk says that it is not there yet. */
 export function toChunk({ id, created, model }: Head, { delta, finish }: Piece, includeUsage: boolean): Chunk {
@@ -47,6 +54,13 @@ export const pingFrame = ": still at work\n\n";
 /** In the middle of a stream there is no status any more; clients look for this. */
 export function errorFrame(refusal: Refusal): string {
   return `data: ${JSON.stringify(errorOf(refusal))}\n\n`;
+}
+
+/** Whether the last words of the model were all that it would have said. */
+export function finishOf(entries: readonly EntryLine[], until: number | null): FinishReason {
+  const last = entries.findLast(({ at, entry }) => entry.type === "said" && (until === null || at <= until))?.entry;
+  const cut = last?.type === "said" ? last.cut : undefined;
+  return cut === undefined ? "stop" : cut === "length" ? "length" : "content_filter";
 }
 
 /** What the model was paid for between two moments; null where nothing is known. */
@@ -108,6 +122,8 @@ export type Found = {
   readonly text: string;
   /** When its last line was said. */
   readonly until: number | null;
+  /** The turn whose end decides whether this is an answer or an error; null where a question is the answer. */
+  readonly endedBy: TurnId | null;
 };
 
 /**
@@ -122,14 +138,20 @@ export function found(turn: Turn, after: readonly Message[]): Found {
   const lines = isJoined ? own.slice(0, 1) : asked < 0 ? own : own.slice(0, asked + 1);
   const isDone = isJoined ? lines.length > 0 : asked >= 0 || now.state === "done";
   const isTold = lines.at(-1)?.text.endsWith(stoppedMark) === true;
-  const isStopped = now.state === "done" && now.outcome === "cancelled" && asked < 0 && !isTold;
+  const isStopped = lines.length > 0 && now.state === "done" && now.outcome === "cancelled" && asked < 0 && !isTold;
   const stopped = isStopped ? [{ text: `(This was stopped: ${now.why ?? "somebody asked for it"}.)` }] : [];
   return {
     isDone,
     isRunning: now.state === "running",
     text: answerText([...lines, ...stopped]),
     until: lines.at(-1)?.at ?? null,
+    endedBy: isJoined ? (lines[0]?.turn ?? null) : asked >= 0 || isCut(now, lines) ? null : turn.id,
   };
+}
+
+/** Stopped in the middle of its words: those are its answer. */
+function isCut(now: Turn["now"], lines: readonly Message[]): boolean {
+  return now.state === "done" && now.outcome === "cancelled" && lines.length > 0;
 }
 
 export function toLine(message: Message): Line {

@@ -4,11 +4,13 @@
 import { Fault } from "../../core/fault.ts";
 import type { Address, FileRef } from "../../core/message.ts";
 import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
+import type { Turn } from "../../core/turn.ts";
+import type { Models } from "../../ports/agent.ts";
 import type { Caller } from "../../ports/http.ts";
 import type { Accept } from "../../ports/platform.ts";
 import type { World } from "../../ports/world.ts";
 import { type Answer, type Reading, answers } from "./given/answers.ts";
-import { type ChatRequest, type MessagesReply, type Said, account, apiLimits } from "./api.ts";
+import { type ChatRequest, type MessagesReply, type Said, account, apiLimits, defaultModel } from "./api.ts";
 import { readBody } from "./asked/body.ts";
 import { type Key, callerOf, owner } from "./callers.ts";
 import {
@@ -21,6 +23,7 @@ import {
   refusalOf,
   refuse,
   tooMany,
+  unknownModel,
   wrongMethod,
 } from "./faults.ts";
 import { type Given, nothingGiven, readMark } from "./given/growing.ts";
@@ -36,6 +39,8 @@ import {
   toInbound,
 } from "./inbound.ts";
 import { toLine } from "./outbound.ts";
+import { modelIds, optionsFor } from "./asked/options.ts";
+import { patienceOf, wantsStream } from "./asked/patience.ts";
 import { recognise, unnamed } from "./asked/recognise.ts";
 import { isRepeat, printOf } from "./asked/repeats.ts";
 import type { Rooms } from "./given/rooms.ts";
@@ -51,6 +56,8 @@ export type Parts = Reading & {
   readonly blobs: Blobs;
   readonly filesOf: (caller: string) => PersonBlobs;
   readonly world: Pick<World, "now" | "id">;
+  readonly models: () => Models | undefined;
+  readonly holdMs: number;
 };
 
 /** Whose key it is, or how a request without a good one is refused. */
@@ -81,7 +88,8 @@ function route(parts: Parts, request: Request, caller: string): Response | Promi
       return request.method === "POST" ? post(parts, request, caller) : refuse(wrongMethod("POST"));
     if (path.length === 3 && second !== undefined) return gets(() => again(parts, request, url, caller, second));
   }
-  if (what === "models" && path.length <= 2) return gets(() => models(first));
+  // The names of models have slashes.
+  if (what === "models") return gets(() => models(parts, path.slice(1).join("/")));
   if (what === "sessions" && path.length === 3 && first !== undefined && second === "messages")
     return gets(() => messages(parts, url, caller, first));
   if (what === "files" && path.length === 3 && first !== undefined && second === "content")
@@ -110,18 +118,10 @@ async function post(parts: Parts, request: Request, caller: string): Promise<Res
   const id = idOf(caller, key);
   const place = await take(parts, caller, id, asked, wish.session ?? asked.user);
   if ("status" in place) return refuse(place);
-  // A repeated request gets the time of the first one.
   const turn = await parts.store.turnBy("api", account, inboundKey(caller, id));
-  return give(parts, request, asked.stream, {
-    caller,
-    place,
-    wanted: {
-      head: { id, created: Math.floor((turn?.acceptedAt ?? parts.world.now()) / 1000), model: asked.model },
-      key,
-      includeUsage: asked.includeUsage,
-      had: wish.had,
-    },
-  });
+  const { includeUsage } = asked;
+  const asking = { caller, id, key, place, turn, includeUsage, had: wish.had, isRepeatable: wish.key !== null };
+  return give(parts, request, asked.stream, asking);
 }
 
 type Wish = { readonly key: string | null; readonly session: string | null; readonly had: Given };
@@ -150,6 +150,8 @@ async function take(
   const print = printOf(asked, named);
   const known = await stored(parts, inboundKey(caller, id), asked, print);
   if (known !== null) return known;
+  const options = optionsFor(asked, parts.models());
+  if (options !== undefined && "status" in options) return options;
   const found = takeApart(asked.messages);
   if ("status" in found) return found;
   const session = named === null ? null : readSession(named);
@@ -163,7 +165,7 @@ async function take(
   if (accept === null) return notServing(state);
   // Results of the app's own tools come with the first message.
   const carries = isNew && found.before.some(({ role }) => role === "tool");
-  const said = { text, files, print, carries };
+  const said = { text, files, print, carries, options };
   const receipt = await accept(toInbound(caller, id, place, said, parts.world.now()), null);
   if (receipt === "ignored") return notLetIn;
   // Another request was faster under this key.
@@ -184,19 +186,40 @@ async function keep(blobs: Blobs, { files }: Said): Promise<readonly FileRef[]> 
   return kept;
 }
 
-type Asking = { readonly caller: string; readonly place: Address; readonly wanted: Wanted };
+type Asking = Pick<Wanted, "key" | "includeUsage" | "had" | "isRepeatable"> & {
+  readonly caller: string;
+  readonly id: string;
+  readonly place: Address;
+  /** Null where the message was stored but is not to be seen yet. */
+  readonly turn: Turn | null;
+};
 
-function give(parts: Parts, request: Request, isStream: boolean, asking: Asking): Response | Promise<Response> {
-  const { caller, place, wanted } = asking;
-  const key = inboundKey(caller, wanted.head.id);
-  const answering: Answer = answers(parts, parts.rooms, parts.world, key, place);
-  if (isStream) return stream(wanted, answering);
+function give(parts: Parts, request: Request, isStream: boolean, asking: Asking): Promise<Response> {
+  const { caller, id, place, turn, ...rest } = asking;
+  const now = parts.world.now();
+  const { deadline, blanksAfter, holdUntil } = patienceOf(request.headers, { isStream, holdMs: parts.holdMs, now });
+  const wanted: Wanted = {
+    // From the stored message, so that a repeat has the same.
+    head: {
+      id,
+      created: Math.floor((turn?.acceptedAt ?? now) / 1000),
+      model: turn?.input.options?.model ?? defaultModel,
+    },
+    holdUntil,
+    blanksAfter,
+    ...rest,
+  };
+  const answering: Answer = answers(parts, parts.rooms, parts.world, {
+    key: inboundKey(caller, id),
+    at: place,
+    deadline,
+  });
   if (request.signal.aborted) answering.leave();
   request.signal.addEventListener("abort", () => answering.leave(), { once: true });
-  return whole(wanted, answering);
+  return isStream ? stream(wanted, answering) : whole(wanted, answering);
 }
 
-/** `GET /v1/chat/completions/:id?after=`: an answer goes on as a stream, whoever began it. */
+/** `GET /v1/chat/completions/:id`: the answer, whoever asked for it; as a stream where that is asked for. */
 async function again(parts: Parts, request: Request, url: URL, caller: string, id: string): Promise<Response> {
   if (parts.door.state === "stopping") return refuse(notServing("stopping"));
   if (parts.rooms.size >= apiLimits.openMax) return refuse(tooMany("Too many requests wait for their answers."));
@@ -205,10 +228,8 @@ async function again(parts: Parts, request: Request, url: URL, caller: string, i
   const mark = url.searchParams.get("after") ?? request.headers.get("last-event-id") ?? "0";
   const had = readMark(mark);
   if (had === null) return refuse(invalid("`after` must be the id of an event of this answer, or 0.", "after"));
-  const head = { id, created: Math.floor(turn.acceptedAt / 1000), model: "everturn" };
-  const isStream = url.searchParams.get("stream") !== "false";
-  const wanted = { head, key: "", includeUsage: false, had };
-  return give(parts, request, isStream, { caller, place: turn.input.from, wanted });
+  const asking = { caller, id, key: "", place: turn.input.from, turn, includeUsage: false, had, isRepeatable: true };
+  return give(parts, request, wantsStream(url.searchParams, request.headers), asking);
 }
 
 async function messages(parts: Parts, url: URL, caller: string, given: string): Promise<Response> {
@@ -231,11 +252,17 @@ function decoded(text: string): string {
   }
 }
 
-const model = { id: "everturn", object: "model", created: 1_767_225_600, owned_by: "everturn" } as const;
-
-function models(id: string | undefined): Response {
-  if (id === undefined || id === "") return json({ object: "list", data: [model] });
-  return id === model.id ? json(model) : refuse(notFound(`There is no model ${id.slice(0, 64)}; use everturn.`));
+function models(parts: Parts, given: string): Response {
+  const id = decoded(given);
+  const all = modelIds(parts.models()).map((name) => ({
+    id: name,
+    object: "model",
+    created: 1_767_225_600,
+    owned_by: name.includes("/") ? name.slice(0, name.indexOf("/")) : "everturn",
+  }));
+  if (given === "") return json({ object: "list", data: all });
+  const found = all.find((one) => one.id === id);
+  return found === undefined ? refuse(unknownModel(id)) : json(found);
 }
 
 function json(value: unknown): Response {

@@ -3,6 +3,7 @@
 
 import type { Config } from "../../config/schema.ts";
 import { type PlatformSettings, defaultPlatformSettings } from "../../engine/parts.ts";
+import type { Models } from "../../ports/agent.ts";
 import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { Routes } from "../../ports/http.ts";
@@ -24,6 +25,8 @@ export type Around = Surroundings & {
   readonly filesOf: (person: string) => PersonBlobs;
   /** There as soon as anything is sent. */
   readonly gateway: () => Pick<Gateway, "post" | "status">;
+  /** Of the agent; undefined where it has none. */
+  readonly models: () => Models | undefined;
 };
 
 /** Null where it is not configured. */

@@ -68,7 +68,12 @@ export async function compact(
   const { options } = caller;
   if (plan === null) {
     const advice = "Start over with /new, send less at once, or choose a model with a larger window with /model.";
-    return { type: "failed", retry: "never", why: `${why} Nothing more of it can be summarised. ${advice}` };
+    return {
+      type: "failed",
+      retry: "never",
+      why: `${why} Nothing more of it can be summarised. ${advice}`,
+      failure: { code: "context-length" },
+    };
   }
   const order = [model, ...models.filter((one) => one !== model)];
   const window = believedWindow(full, options);
@@ -93,5 +98,6 @@ export async function compact(
     type: "failed",
     retry: "never",
     why: `${why} Even a part of it is too long to be summarised. Start over with /new.`,
+    failure: { code: "context-length" },
   };
 }

@@ -1,6 +1,7 @@
 // What a failed model call means: may it be tried again, when, by whom, and what the user is told. This is the only place
 // that decides it. Pure; its table of cases is the test.
 
+import type { TurnFailure } from "../../../core/running/failure.ts";
 import { type ErrorFacts, readError } from "./read.ts";
 
 export type FailureKind =
@@ -16,6 +17,7 @@ export type FailureKind =
   | "cut"
   | "no-address"
   | "no-tools"
+  | "unsupported"
   | "bad-request";
 
 export type Failure = {
@@ -31,6 +33,8 @@ export type Failure = {
   readonly restMs: number;
   /** For the user: what happened, with which model, and what to do. */
   readonly why: string;
+  /** The option of the request that it is about. */
+  readonly param?: string;
 };
 
 /** Which model was asked, and where. */
@@ -203,12 +207,38 @@ const manners: Readonly<Record<FailureKind, Manner>> = {
     words: ({ message }, { provider, model }) =>
       `${provider} says that ${model} cannot use tools (${message}). Choose another model with /model.`,
   },
+  unsupported: {
+    next: "next-model",
+    words: ({ message }, { model }) => `${model} does not take ${message}. Leave it out, or name another model.`,
+  },
   "bad-request": {
     next: "next-model",
     words: ({ message, status }, { provider, model }) =>
       `${provider} did not accept the request to ${model} (status ${status}: ${message}). Choose another model with /model, or see the log.`,
   },
 };
+
+const codes: Readonly<Record<FailureKind, TurnFailure["code"]>> = {
+  "wrong-key": "provider-auth",
+  "no-credit": "provider-credit",
+  rate: "provider-rate-limit",
+  "unknown-model": "unknown-model",
+  "too-long": "context-length",
+  overloaded: "provider-overloaded",
+  refused: "content-filter",
+  offline: "provider-unreachable",
+  half: "provider-incomplete",
+  cut: "output-limit",
+  "no-address": "provider-wrong-address",
+  "no-tools": "no-tools",
+  unsupported: "unsupported-option",
+  "bad-request": "provider-bad-request",
+};
+
+/** The same for programs, as it is stored. */
+export function turnFailureOf({ kind, param }: Failure): TurnFailure {
+  return { code: codes[kind], ...(param === undefined ? {} : { param }) };
+}
 
 function failure(kind: FailureKind, facts: ErrorFacts, where: Where): Failure {
   const { next, restMs = 0, words } = manners[kind];
@@ -225,6 +255,12 @@ export function withoutKeys(text: string): string {
 /** Failures that no provider told us of. */
 export function ourFailure(kind: "half" | "cut" | "refused", message: string, where: Where): Failure {
   return failure(kind, { status: null, codes: [], message, afterMs: null, line: null, page: false }, where);
+}
+
+export function unsupportedOption(param: string, details: string | undefined, where: Where): Failure {
+  const message = details === undefined ? `\`${param}\`` : `\`${param}\` (${details})`;
+  const facts = { status: null, codes: [], message, afterMs: null, line: null, page: false };
+  return { ...failure("unsupported", facts, where), param };
 }
 
 export function noKey({ model, provider }: Where): Failure {

@@ -37,9 +37,9 @@ export async function openModel(
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const { apiKey, ...rest } = settings;
       const keyed = key === null ? rest : { ...rest, apiKey };
-      return createOpenAICompatible({ ...keyed, name: provider, includeUsage: true, ...routedOf({ provider, name }) })(
-        name,
-      );
+      // One that cannot do structured outputs refuses the request, and the caller reads why.
+      const can = { includeUsage: true, supportsStructuredOutputs: true };
+      return createOpenAICompatible({ ...keyed, name: provider, ...can, ...routedOf({ provider, name }) })(name);
     }
   }
 }

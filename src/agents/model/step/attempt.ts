@@ -1,13 +1,15 @@
 // One request to one model with one key. It ends with a whole answer or with a failure that is already understood; only
 // an abort from outside is thrown, and at once, whatever the line does.
 
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, SharedV4Warning } from "@ai-sdk/provider";
+import type { CallOptions } from "../../../core/call-options.ts";
 import { limits } from "../../../core/limits.ts";
 import type { AgentJob } from "../../../ports/agent.ts";
 import { type Failure, type Where, ourFailure, translate } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
 import type { ModelName } from "../providers/names.ts";
 import { openModel } from "../providers/open.ts";
+import { leftOut } from "./call-options.ts";
 import { BrokeOff, type Collected, collect, isFiltered, textOf } from "./collect.ts";
 
 export type Request = Omit<LanguageModelV4CallOptions, "abortSignal">;
@@ -16,12 +18,27 @@ export type Request = Omit<LanguageModelV4CallOptions, "abortSignal">;
 const silenceMs = limits.stepSilenceMs - 30_000;
 const silent = new Error("it sent nothing for too long");
 
+export type ModelCall = {
+  readonly name: ModelName;
+  readonly key: string | null;
+  readonly request: Request;
+  readonly wanted: CallOptions | undefined;
+  readonly where: Where;
+};
+
+/** The package did not pass on what the caller asked for. */
+class LeftOut extends Error {
+  override name = "LeftOut";
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.why);
+    this.failure = failure;
+  }
+}
+
 export async function attempt(
   options: Pick<ModelOptions, "providers" | "silenceMs" | "fetch">,
-  name: ModelName,
-  key: string | null,
-  request: Request,
-  where: Where,
+  { name, key, request, wanted, where }: ModelCall,
   job: Pick<AgentJob, "draft" | "now">,
   signal: AbortSignal,
 ): Promise<Collected | Failure> {
@@ -42,12 +59,17 @@ export async function attempt(
         watch.alive();
         sign.alive();
       };
-      return collect(stream, { alive, show: sign.show });
+      const warned = (warnings: readonly SharedV4Warning[]): void => {
+        const unsupported = leftOut(warnings, wanted, where);
+        if (unsupported !== null) throw new LeftOut(unsupported);
+      };
+      return collect(stream, { alive, show: sign.show, warned });
     })();
     work.catch((error: unknown) => broken.reject(error));
     return judged(await Promise.race([work, broken.promise]), where);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
+    if (error instanceof LeftOut) return error.failure;
     if (own.signal.aborted) return ourFailure("half", silent.message, where);
     return error instanceof BrokeOff ? ourFailure("half", error.message, where) : translate(error, where);
   } finally {

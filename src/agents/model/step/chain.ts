@@ -1,6 +1,7 @@
 // One pass over everybody who may answer: the model that was wanted with each of its keys, then the fallbacks. Nothing is
 // asked twice in a step, and nothing waits here: when all have failed the engine is told when to ask again.
 
+import type { CallOptions } from "../../../core/call-options.ts";
 import type { AgentJob } from "../../../ports/agent.ts";
 import { mayPass } from "../errors/last.ts";
 import { type Failure, type Where, noKey, noModel } from "../errors/translate.ts";
@@ -16,6 +17,8 @@ import type { Answered } from "./said.ts";
 /** The request as this model gets it; `tooLong` where it is known not to fit. */
 export type RequestFor = (model: string) => {
   readonly request: Request;
+  /** Options of the caller that are in it; none may be left out. */
+  readonly wanted?: CallOptions | undefined;
   readonly estimated: number;
   readonly tooLong: Failure | null;
 };
@@ -67,14 +70,17 @@ async function askModel(
   const { provider } = name;
   const where: Where = { model, provider, baseUrl: baseUrlOf(options, provider), now: job.now() };
   if (!isUsable(options, provider)) return failed(noKey(where));
-  const { request, estimated, tooLong } = requestFor(model);
+  const { request, wanted, estimated, tooLong } = requestFor(model);
   if (tooLong !== null) return { type: "too-long", model, failure: tooLong };
 
   const pick = keys.pick(name, accessOf(options, provider).keys, job.now());
   const tried: Failure[] = [];
   for (const key of pick.keys) {
     const sent = (toolless.get(model) ?? 0) > job.now() ? withoutTools(request) : request;
-    const given = hidden(await attempt(options, name, key, sent, where, job, signal), options.hide);
+    const given = hidden(
+      await attempt(options, { name, key, request: sent, wanted, where }, job, signal),
+      options.hide,
+    );
     if (!isFailure(given)) {
       keys.works(name, key);
       const usage = usageOf(model, given.usage, options.prices, given.metadata);

@@ -6,6 +6,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
+  SharedV4Warning,
 } from "@ai-sdk/provider";
 
 type Meta = { meta?: SharedV4ProviderMetadata };
@@ -29,6 +30,8 @@ export class BrokeOff extends Error {
 export type Watch = {
   /** Each time something came. */
   readonly alive: () => void;
+  /** What the package changed about the request; throws where that must not be. */
+  readonly warned?: (warnings: readonly SharedV4Warning[]) => void;
   /** The text so far. */
   readonly show: (text: string) => void;
 };
@@ -60,6 +63,9 @@ export async function collect(stream: ReadableStream<LanguageModelV4StreamPart>,
         if (part.type === "text-delta") watch.show(textOf(parts));
         break;
       }
+      case "stream-start":
+        watch.warned?.(part.warnings);
+        break;
       case "tool-call":
         if (part.providerExecuted === true) break;
         parts.push({ type: "call", id: part.toolCallId, tool: part.toolName, input: part.input, ...metaOf(part) });

@@ -26,7 +26,7 @@ function made(
     },
     metadata: undefined,
   };
-  return saidOf({ collected, model: "openai/x", usage, estimated: 9 }, journal, closing);
+  return saidOf({ collected, model: "openai/x", usage, estimated: 9 }, journal, { closing, isForProgram: false });
 }
 
 describe("an answer as a step", () => {

@@ -17,22 +17,31 @@ export type Answered = {
   readonly toolsRefused?: boolean;
 };
 
-export function saidOf(answer: Answered, journal: readonly Entry[], closing: boolean): Said {
+/** `isForProgram`: options came with the message, so its answer is read by a program and gets no words of ours. */
+export type AnswerUse = { readonly closing: boolean; readonly isForProgram: boolean };
+
+export function saidOf(answer: Answered, journal: readonly Entry[], { closing, isForProgram }: AnswerUse): Said {
   const { collected, model, usage, estimated } = answer;
   const used = usedIds(journal);
   const named = collected.parts.map((part) => (part.type === "call" ? { ...part, id: freshId(part.id, used) } : part));
   const calls = closing
     ? []
     : named.flatMap((part): readonly ToolCall[] => (part.type === "call" ? [callOf(part)] : []));
-  const words = finishedText(textOf(collected.parts), collected, calls.length, closing);
-  const text = answer.toolsRefused === true ? `${words}\n\n${refusedText(model)}` : words;
+  const plain = textOf(collected.parts);
+  const words = isForProgram && plain !== "" ? plain : finishedText(plain, collected, calls.length, closing);
+  const text = answer.toolsRefused === true && !isForProgram ? `${words}\n\n${refusedText(model)}` : words;
   const data: SaidData = {
     model,
     finish: collected.finish.unified,
     estimated,
     parts: dataParts(named.filter((part) => !closing || part.type !== "call")),
   };
-  return { type: "said", text, calls, final: calls.length === 0, data, usage };
+  return { type: "said", text, calls, final: calls.length === 0, data, usage, ...cutOf(collected) };
+}
+
+function cutOf(collected: Collected): Pick<Said, "cut"> {
+  if (isFiltered(collected)) return { cut: "filter" };
+  return collected.finish.unified === "length" ? { cut: "length" } : {};
 }
 
 function refusedText(model: string): string {

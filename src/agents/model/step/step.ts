@@ -2,6 +2,7 @@
 // that come voice messages that nobody has written down yet, each in a step of its own, and the ends: a circle, a full
 // window, the last of the steps a turn may have.
 
+import type { CallOptions } from "../../../core/call-options.ts";
 import { requesterOf } from "../../../core/requester.ts";
 import { unheardIn } from "../../../core/running/spoken.ts";
 import type { AgentJob, Step } from "../../../ports/agent.ts";
@@ -15,6 +16,7 @@ import { tooLongFor } from "../errors/translate.ts";
 import type { ModelOptions } from "../options.ts";
 import { abilitiesOf, answerTokens } from "../providers/abilities.ts";
 import { hear } from "../speech/hear.ts";
+import { requestOptions } from "./call-options.ts";
 import { type Caller, type RequestFor, askChain, chainOf } from "./chain.ts";
 import { restingKeys } from "./keys.ts";
 import { circleIn } from "./loops.ts";
@@ -82,10 +84,12 @@ async function step(
   }
   const closing = job.journal.filter(({ type }) => type === "said").length >= options.maxSteps - 1;
   const last = [...(circle.type === "tell" ? [circle.text] : []), ...(closing ? [closingWords] : [])];
-  const asked = await askChain(caller, models, requests(options, layoutFor, last, closing, first), job, signal);
+  const wanted = job.input.options;
+  const requestFor = requests(options, { layoutFor, last, closing, first, wanted });
+  const asked = await askChain(caller, models, requestFor, job, signal);
   switch (asked.type) {
     case "answered":
-      return saidOf(asked.answer, job.journal, closing);
+      return saidOf(asked.answer, job.journal, { closing, isForProgram: wanted !== undefined });
     case "too-long": {
       const { model, failure } = asked;
       const full = { model, gathered, layout: layoutFor(model), why: failure.why, refused: true };
@@ -96,13 +100,15 @@ async function step(
   }
 }
 
-function requests(
-  options: ModelOptions,
-  layoutFor: (model: string) => Layout,
-  last: readonly string[],
-  closing: boolean,
-  first: string,
-): RequestFor {
+type Laid = {
+  readonly layoutFor: (model: string) => Layout;
+  readonly last: readonly string[];
+  readonly closing: boolean;
+  readonly first: string;
+  readonly wanted: CallOptions | undefined;
+};
+
+function requests(options: ModelOptions, { layoutFor, last, closing, first, wanted }: Laid): RequestFor {
   return (model) => {
     const layout = layoutFor(model);
     const { window } = abilitiesOf(model, options);
@@ -112,7 +118,9 @@ function requests(
         prompt: hidePrompt(promptOf(layout, last, model), options.hide),
         ...(tools.length === 0 ? {} : { tools, toolChoice: { type: closing ? "none" : "auto" } }),
         ...outputLimit(options, model, window),
+        ...(wanted === undefined ? {} : requestOptions(wanted, model)),
       },
+      wanted,
       estimated: Math.ceil(layout.tokens / layout.ratio),
       // The first was looked at before; a fallback may have a smaller window.
       tooLong:

@@ -3,14 +3,18 @@
 
 import { createHash } from "node:crypto";
 import type { Turn } from "../../../core/turn.ts";
-import type { ChatRequest } from "../api.ts";
+import { type ChatRequest, defaultModel } from "../api.ts";
 import type { Reading } from "../given/answers.ts";
 import { lineOf } from "../given/following.ts";
 import { firstText, takeApart } from "../inbound.ts";
 
-/** Of the messages with the bytes of their files, and of the conversation they are for. */
-export function printOf({ messages }: ChatRequest, session: string | null): string {
+/** Of the messages with the bytes of their files, the conversation they are for, and what else is asked of the model. */
+export function printOf({ messages, model, options }: ChatRequest, session: string | null): string {
   const hash = createHash("sha256").update(JSON.stringify(session));
+  // Nothing of it where nothing was asked for: digests that are stored already stay as they are.
+  const more = { ...(model === defaultModel ? {} : { model }), ...options };
+  const named = Object.entries(more).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (named.length > 0) hash.update(JSON.stringify(named));
   for (const { role, text, files } of messages) {
     const heads = files.map(({ name, mime, bytes }) => [name, mime, bytes.byteLength]);
     hash.update(JSON.stringify([role, text, heads]));

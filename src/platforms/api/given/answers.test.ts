@@ -59,7 +59,12 @@ async function conversation(t: TestContext) {
   };
   const open = rooms(apiLimits.pingMs);
   const asked = () => {
-    const answer = answers({ archive, store }, open, { now: () => at(3) }, key, place);
+    const answer = answers(
+      { archive, store, troubleOf: () => null },
+      open,
+      { now: () => at(3) },
+      { key, at: place, deadline: 1e9 },
+    );
     t.after(() => answer.leave());
     return answer;
   };

@@ -8,8 +8,8 @@ import { formatAddress } from "../../../core/message.ts";
 export type Woken = "news" | "quiet" | "closing" | "left";
 
 export type Seat = {
-  /** Resolves when there is a reason to look again; at once when there was one since the last time. */
-  next(): Promise<Woken>;
+  /** Resolves when there is a reason to look again, or after so long; at once when there was one since the last time. */
+  next(ms?: number): Promise<Woken>;
   draft(): string | null;
   leave(): void;
 };
@@ -68,8 +68,16 @@ export function rooms(pingMs: number): Rooms {
       size++;
       timer ??= setInterval(everybody, pingMs, "quiet").unref();
       return {
-        next() {
-          if (pending === null) return new Promise((found) => (resolve = found));
+        next(ms = Number.POSITIVE_INFINITY) {
+          if (pending === null) {
+            return new Promise((found) => {
+              const timer = ms > timerMax ? null : setTimeout(wake, ms, "news").unref();
+              resolve = (why) => {
+                if (timer !== null) clearTimeout(timer);
+                found(why);
+              };
+            });
+          }
           const why = pending;
           pending = null;
           return Promise.resolve(why);
@@ -106,6 +114,9 @@ export function rooms(pingMs: number): Rooms {
     },
   };
 }
+
+/** Longer waits end by the regular signs. */
+const timerMax = 3_600_000;
 
 /** What counts more when several things happened. */
 const rank: Readonly<Record<Woken, number>> = { quiet: 0, news: 1, closing: 2, left: 3 };

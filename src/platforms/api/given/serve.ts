@@ -1,13 +1,26 @@
-// The answer to a caller over HTTP: whole, or as a stream of events that each say how far it is. A whole answer that takes
-// long is kept alive with blanks, which JSON allows in front; once they flow an error can only cut the connection, and the
-// repeat under the same key finds the answer.
+// The answer to a caller over HTTP: whole, or as a stream of events that each say how far it is. A failure is an error with a
+// status as long as nothing was sent. Afterwards it is an event of the stream; a whole answer that takes very long is kept
+// alive with blanks, which JSON allows in front, and then only the connection can be cut. A repeat under the same key finds
+// the answer or the error with its status.
 
 import type { Answer, Step } from "./answers.ts";
-import { refuse } from "../faults.ts";
+import type { FinishReason } from "../api.ts";
+import { type Refusal, refuse } from "../faults.ts";
 import { type Given, grow, markOf, nothingGiven } from "./growing.ts";
 import { type Head, doneFrame, errorFrame, frame, pingFrame, toChunk, toCompletion, usageChunk } from "../outbound.ts";
 
-export type Wanted = { readonly head: Head; readonly key: string; readonly includeUsage: boolean; readonly had: Given };
+export type Wanted = {
+  readonly head: Head;
+  readonly key: string;
+  /** The caller can repeat the request and gets the same turn. */
+  readonly isRepeatable: boolean;
+  readonly includeUsage: boolean;
+  readonly had: Given;
+  /** After so many signs of life a whole answer begins with blanks. */
+  readonly blanksAfter: number;
+  /** Until then the start of a stream waits for its first words. */
+  readonly holdUntil: number;
+};
 
 const encoder = new TextEncoder();
 
@@ -27,16 +40,26 @@ function headersOf(wanted: Wanted, type: string): Record<string, string> {
   };
 }
 
+/** OpenAI's clients repeat by themselves and obey this: a repeat without a key would be another message. */
+function refused(wanted: Wanted, refusal: Refusal): Response {
+  const isWorthIt = refusal.isPending === true && wanted.isRepeatable;
+  return refuse(refusal, { ...namesOf(wanted), "x-should-retry": String(isWorthIt) });
+}
+
 export async function whole(wanted: Wanted, answer: Answer): Promise<Response> {
   const headers = headersOf(wanted, "application/json");
-  const bodyOf = ({ text, usage }: Step & { type: "done" }) => JSON.stringify(toCompletion(wanted.head, text, usage));
+  const bodyOf = (step: Step & { type: "done" }) => JSON.stringify(toCompletion(wanted.head, step));
+  let pings = 0;
   for (;;) {
     const step = await answer.next();
-    if (step?.type === "draft") continue;
-    if (step?.type === "ping") return new Response(trickle(answer, bodyOf), { headers });
+    if (step?.type === "draft" || step?.type === "late") continue;
+    if (step?.type === "ping") {
+      if (++pings < wanted.blanksAfter) continue;
+      return new Response(trickle(answer, bodyOf), { headers });
+    }
     answer.leave();
     if (step?.type === "done") return new Response(bodyOf(step), { headers });
-    return refuse(step === null ? gone : step.why, namesOf(wanted));
+    return step === null ? refuse(gone, namesOf(wanted)) : refused(wanted, step.why);
   }
 }
 
@@ -52,7 +75,7 @@ function trickle(answer: Answer, bodyOf: (step: Step & { type: "done" }) => stri
     }
     for (;;) {
       const step = await answer.next();
-      if (step?.type === "draft") continue;
+      if (step?.type === "draft" || step?.type === "late") continue;
       if (step?.type === "ping") return { text: " ", over: false };
       if (step?.type === "done") return { text: bodyOf(step), over: true };
       throw new Error("the answer is not ready, and cannot be waited for any longer");
@@ -60,22 +83,68 @@ function trickle(answer: Answer, bodyOf: (step: Step & { type: "done" }) => stri
   });
 }
 
-export function stream(wanted: Wanted, answer: Answer): Response {
-  const { head, includeUsage } = wanted;
-  let { had } = wanted;
-  const chunk = (delta: { role?: "assistant"; content?: string }, finish: "stop" | null = null) =>
+type Frames = { readonly text: string; readonly over: boolean };
+
+export async function stream(wanted: Wanted, answer: Answer): Promise<Response> {
+  const frames = framesFor(wanted);
+  const begun = await beginning(wanted, answer, frames);
+  if (begun instanceof Response) return begun;
+  let first: Frames | null = begun;
+  const body = pulled(answer, async () => {
+    if (first !== null) {
+      const given = first;
+      first = null;
+      return given;
+    }
+    for (;;) {
+      const step = await answer.next();
+      if (step === null) return { text: "", over: true };
+      const given = frames(step);
+      if (given.text !== "" || given.over) return given;
+    }
+  });
+  return new Response(body, { headers: headersOf(wanted, "text/event-stream; charset=utf-8") });
+}
+
+/** The first frames, or an error with a status where nothing else has come. */
+async function beginning(wanted: Wanted, answer: Answer, frames: (step: Step) => Frames): Promise<Response | Frames> {
+  // Clients learn from it that there is an answer to come, and what to repeat.
+  const lead =
+    wanted.had === nothingGiven
+      ? frame(
+          toChunk(wanted.head, { delta: { role: "assistant", content: "" }, finish: null }, wanted.includeUsage),
+          markOf(wanted.had),
+        )
+      : pingFrame;
+  for (;;) {
+    const step = await answer.next(wanted.holdUntil);
+    if (step === null || step.type === "broken") {
+      answer.leave();
+      return step === null ? refuse(gone, namesOf(wanted)) : refused(wanted, step.why);
+    }
+    if (step.type === "late") return { text: lead, over: false };
+    const { text, over } = frames(step);
+    if (step.type !== "ping" && text !== "") return { text: `${lead}${text}`, over };
+  }
+}
+
+function framesFor({ head, includeUsage, had: before }: Wanted): (step: Step) => Frames {
+  let had = before;
+  const chunk = (delta: { role?: "assistant"; content?: string }, finish: FinishReason | null = null) =>
     frame(toChunk(head, { delta, finish }, includeUsage), markOf(had));
 
-  function ending({ text, usage }: Step & { type: "done" }): string {
+  function ending({ text, usage, finish }: Step & { type: "done" }): string {
     const { delta, now } = grow(had, text, true);
     had = now;
     const rest = delta === "" ? "" : chunk({ content: delta });
     const used = includeUsage ? frame(usageChunk(head, usage), markOf(had)) : "";
-    return `${rest}${chunk({}, "stop")}${used}${doneFrame}`;
+    return `${rest}${chunk({}, finish)}${used}${doneFrame}`;
   }
 
-  function framesOf(step: Step): { readonly text: string; readonly over: boolean } {
+  return (step) => {
     switch (step.type) {
+      case "late":
+        return { text: "", over: false };
       case "ping":
         return { text: pingFrame, over: false };
       case "broken":
@@ -88,30 +157,11 @@ export function stream(wanted: Wanted, answer: Answer): Response {
         return { text: delta === "" ? "" : chunk({ content: delta }), over: false };
       }
     }
-  }
-
-  let isFirst = true;
-  const body = pulled(answer, async () => {
-    // Clients learn from it that there is an answer to come, and what to repeat.
-    if (isFirst) {
-      isFirst = false;
-      return { text: had === nothingGiven ? chunk({ role: "assistant", content: "" }) : pingFrame, over: false };
-    }
-    for (;;) {
-      const step = await answer.next();
-      if (step === null) return { text: "", over: true };
-      const frames = framesOf(step);
-      if (frames.text !== "" || frames.over) return frames;
-    }
-  });
-  return new Response(body, { headers: headersOf(wanted, "text/event-stream; charset=utf-8") });
+  };
 }
 
 /** A chunk is made when the client takes it: a slow one costs nothing but its seat. */
-function pulled(
-  answer: Answer,
-  next: () => Promise<{ readonly text: string; readonly over: boolean }>,
-): ReadableStream<Uint8Array> {
+function pulled(answer: Answer, next: () => Promise<Frames>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
