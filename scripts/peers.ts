@@ -1,5 +1,5 @@
-// The real programs that the agent lane talks to: MCP servers and ACP agents. They are large and not ours, so they are no
-// dependencies; this installs the named ones, or all, below a folder that the caller keeps as long as it likes.
+// The real programs that tests talk to: MCP servers, ACP agents, clients of the HTTP API. They are large and not ours, so they
+// are no dependencies; this installs the named ones, or all, below a folder that the caller keeps as long as it likes.
 // Usage: node scripts/peers.ts <folder> [name...]; prints one line `name path` each, and fails when one cannot be had.
 
 import { spawn } from "node:child_process";
@@ -9,8 +9,10 @@ import { dirname, join, resolve } from "node:path";
 type Peer = {
   readonly package: string;
   readonly version: string;
-  /** What is started, below node_modules. */
+  /** What is started or imported, below node_modules. */
   readonly entry: string;
+  /** Packages that it needs beside it, as `name@version`. */
+  readonly beside?: readonly string[];
 };
 
 export const peers: Readonly<Record<string, Peer>> = {
@@ -44,6 +46,18 @@ export const peers: Readonly<Record<string, Peer>> = {
     version: "0.61.0",
     entry: "@google/gemini-cli/bundle/gemini.js",
   },
+  "ai-sdk": {
+    package: "ai",
+    version: "7.0.169",
+    entry: "ai/dist/index.js",
+    beside: ["@ai-sdk/openai-compatible@3.0.90", "zod@4.6.7"],
+  },
+  langchain: {
+    package: "@langchain/openai",
+    version: "1.6.0",
+    entry: "@langchain/openai/dist/index.js",
+    beside: ["@langchain/core@1.2.13"],
+  },
 };
 
 const attempts = 3;
@@ -70,7 +84,7 @@ async function install(folder: string, name: string, peer: Peer): Promise<string
     mkdirSync(place, { recursive: true });
     // Without a package.json of its own, npm would look for one further up.
     writeFileSync(join(place, "package.json"), '{ "private": true }\n');
-    const wrong = await npmInstall(place, `${peer.package}@${peer.version}`);
+    const wrong = await npmInstall(place, [`${peer.package}@${peer.version}`, ...(peer.beside ?? [])]);
     if (wrong === null && existsSync(entryOf(folder, name, peer))) {
       writeFileSync(markOf(folder, name, peer), "");
       return entryOf(folder, name, peer);
@@ -83,7 +97,7 @@ async function install(folder: string, name: string, peer: Peer): Promise<string
 }
 
 /** Null when it went well, else why not. */
-function npmInstall(place: string, what: string): Promise<string | null> {
+function npmInstall(place: string, what: readonly string[]): Promise<string | null> {
   const words = [
     "install",
     "--no-audit",
@@ -92,7 +106,7 @@ function npmInstall(place: string, what: string): Promise<string | null> {
     "--ignore-scripts",
     "--prefix",
     place,
-    what,
+    ...what,
   ];
   return new Promise((done) => {
     const npm = spawn("npm", words, { cwd: place, stdio: ["ignore", "ignore", "pipe"], timeout: attemptMs });

@@ -75,7 +75,9 @@ describe("a failed turn", { timeout: 3 * patienceMs }, () => {
       assert.deepEqual(await errorOf(await ask(url, { ...body, stream: true }, headers)), first);
       assert.equal(fake.requests.length, asked, "a repeat asks the model nothing");
       const streamed = await ask(url, { messages: [user(`again, fail: ${name}`)], stream: true });
-      assert.deepEqual([streamed.status, streamed.headers.get("content-type")], [status, "application/json"], name);
+      // A machine that is very slow may have begun the stream before the model refused.
+      if (streamed.status === 200) assert.match(await streamed.text(), new RegExp(`"code":"${code}"\\}\\}\n\n$`));
+      else assert.deepEqual([streamed.status, (await errorOf(streamed)).code], [status, code], name);
     }
     // The transcript tells what happened, and the conversation goes on.
     assert.equal(await answerOf(await ask(url, { messages: [user("go on")] })), "A whole answer.");

@@ -98,7 +98,7 @@ export const apiLimits = {
   blanksAfterPings: 16,
   blanksAfterPingsProxied: 3,
   /** How long the start of a stream waits for its first words, because an error before them has a status. */
-  streamHoldMs: 5_000,
+  streamHoldMs: 2_000,
   /** How long a request waits for a turn whose model cannot be had. */
   troubleMs: 20_000,
   /** A request that waits longer than this ends; the turn goes on, and a repeat finds it. */
