@@ -5,7 +5,14 @@ import { acpPeerSuite } from "./acp-peer-suite.ts";
 await acpPeerSuite({
   name: "gemini-cli",
   words: ["--acp"],
-  env: (url) => ({ GEMINI_API_KEY: "planted-provider-key-4711", GOOGLE_GEMINI_BASE_URL: url }),
+  env: (url) => ({
+    GEMINI_API_KEY: "planted-provider-key-4711",
+    GOOGLE_GEMINI_BASE_URL: url,
+    // Without it no MCP server is started.
+    GEMINI_CLI_TRUST_WORKSPACE: "true",
+  }),
+  // It overwrites a session that it loads in the minute in which it made it.
+  mayForget: true,
   // It asks which of its models suits a message, and wants one of these two schemas.
   aside: JSON.stringify({
     reasoning: "It is simple.",

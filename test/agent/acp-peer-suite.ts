@@ -9,7 +9,7 @@ import { peerIn } from "../../scripts/peers.ts";
 import { noteBegin } from "../../src/agents/acp/told/words.ts";
 import { type Asked, type Call, type FakeModels, type Plan, fakeModels } from "../fakes/models/index.ts";
 import { type Client, type Message, client } from "../process/client.ts";
-import { atEnd, readProc, runGateway, signal, until } from "../process/stage.ts";
+import { atEnd, readProc, root, runGateway, signal, until } from "../process/stage.ts";
 import { processesNaming } from "./processes.ts";
 import { apart, sandboxMissing } from "./sandbox-stage.ts";
 import { answerTo, questionAfter } from "./stage.ts";
@@ -21,6 +21,8 @@ export type AcpPeer = {
   readonly words?: readonly string[];
   /** `url` is the fake provider, `folder` is the agent's to read and write. */
   env(url: string, folder: string): Readonly<Record<string, string>>;
+  /** It may not find its own session again, and then it is told what was said. */
+  readonly mayForget?: true;
   /** What its model answers to requests without tools, such as for a title. */
   readonly aside?: string;
   /** The call of the agent's shell tool that runs a command and asks for it. */
@@ -58,7 +60,11 @@ async function openStage(t: TestContext, peer: AcpPeer, entry: string): Promise<
     hosts: [host],
     paths: [packages, `${own}:rw`],
   };
-  writeFileSync(join(home, "config.yaml"), `agent:\n  backend: acp\n  acp: ${JSON.stringify(acp)}\n`);
+  const mcp = {
+    planted: { command: [process.execPath, join(root, "test", "fakes", "mcp", "server.ts"), "plain", own] },
+  };
+  const settings = ["agent:", "  backend: acp", `  acp: ${JSON.stringify(acp)}`, `  mcp: ${JSON.stringify(mcp)}`, ""];
+  writeFileSync(join(home, "config.yaml"), settings.join("\n"));
   const env = { NODE_OPTIONS: `--import=${join(import.meta.dirname, "own-internet.ts")}` };
   return {
     models,
@@ -87,7 +93,7 @@ function modelFor(peer: AcpPeer, { seen }: Asked): Plan {
   const isWords = (one: (typeof seen.messages)[number]) =>
     one.role === "user" && one.results.length === 0 && /ping|run: |slowly|System note/.test(one.text);
   const at = seen.messages.findLastIndex(isWords);
-  const said = seen.messages[at]?.text ?? "";
+  const said = (seen.messages[at]?.text ?? "").split("now the user says:]").at(-1) ?? "";
   if (said.includes(noteBegin))
     return { text: `I went on: ${/Finished:/.test(said) ? "it was finished" : "all is well"}.` };
   const results = seen.messages.slice(at + 1).flatMap((one) => one.results);
@@ -108,11 +114,12 @@ async function decide(own: Client, id: string, nth: number, choice: "approve" | 
   return asked;
 }
 
-/** Whether the model was told these words as a message, and not in a note about the past. */
-function remembers({ models }: Stage, words: string): boolean {
+/** Whether the model was told these words as a message; for an agent that may forget, also in a note about the past. */
+function remembers({ models }: Stage, words: string, mayForget = false): boolean {
   // Requests for titles and the like have no tools.
   const { messages = [] } = models.requests.findLast(({ seen }) => seen.tools.length > 0)?.seen ?? {};
-  return messages.some((one) => one.role === "user" && one.text.includes(words) && !one.text.includes(noteBegin));
+  const isOwn = (text: string) => mayForget || !text.includes(noteBegin);
+  return messages.some((one) => one.role === "user" && one.text.includes(words) && isOwn(one.text));
 }
 
 export async function acpPeerSuite(peer: AcpPeer): Promise<void> {
@@ -160,6 +167,8 @@ export async function acpPeerSuite(peer: AcpPeer): Promise<void> {
       "it answers again",
     );
     assert.equal(stage.agents().length, 1, "it is the same process");
+    const isOffered = stage.models.requests.some(({ body }) => /mcp_+planted/.test(JSON.stringify(body)));
+    assert.ok(isOffered, "the model knows the tools of the configured MCP server");
     const { lines } = await own.get<{ lines: readonly { model: string; input: number; output: number }[] }>(
       "/api/usage",
     );
@@ -191,7 +200,7 @@ export async function acpPeerSuite(peer: AcpPeer): Promise<void> {
     const second = await stage.start(first.port);
     assert.match(await answerTo(second.client, "c", "m1"), /I went on: it was finished\./);
     assert.equal(readFileSync(file, "utf8"), "one\n");
-    assert.ok(remembers(stage, "run: echo one"), "it has loaded its session");
+    assert.ok(remembers(stage, "run: echo one", peer.mayForget), "it has loaded its session");
 
     await second.client.send("c", "m2", "speak slowly");
     await until(() => remembers(stage, "slowly"), Boolean, "the model speaks");
@@ -202,6 +211,6 @@ export async function acpPeerSuite(peer: AcpPeer): Promise<void> {
     const third = await stage.start(first.port);
     await third.client.send("c", "m3", "ping");
     assert.match(await answerTo(third.client, "c", "m3"), /Pings so far: 2\./);
-    assert.ok(remembers(stage, "run: echo one"), "it has loaded its session again");
+    assert.ok(remembers(stage, "run: echo one", peer.mayForget), "it has loaded its session again");
   });
 }

@@ -21,6 +21,7 @@ import { openLink } from "../../src/agents/acp/link.ts";
 import { type AcpOptions, acpPace } from "../../src/agents/acp/options.ts";
 import { toolsIn } from "../../src/agents/acp/told/record.ts";
 import type { Entry } from "../../src/core/journal.ts";
+import { spentIn } from "../../src/core/usage.ts";
 import { openProcesses } from "../../src/host/processes.ts";
 import { openSandbox } from "../../src/sandbox/index.ts";
 import { type Asked, type FakeModels, type Plan, fakeModels } from "../fakes/models/index.ts";
@@ -105,6 +106,8 @@ test("a prompt, streamed text, a tool that is shown, and a second message in the
     "the tool is shown",
   );
   assert.equal(readFileSync(join(stage.folder, "work", "ran"), "utf8"), "from-the-shell\n");
+  const { input, output } = spentIn(journal);
+  assert.ok(input > 0 && output > 0, "its usage is counted");
   assert.match((await playTurn(agent, { text: "hello", turn: "t2" })).text, /after 1 others/);
 });
 
