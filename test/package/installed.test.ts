@@ -142,24 +142,27 @@ if (used.some((one) => typeof one !== "function")) throw new Error("an export is
     assert.equal(stderr, "");
   });
 
-  check("S41 the gateway serves its page, answers, stops with its launcher, names who started that, and remembers", async (at, t) => {
-    const first = await runGateway(t, at.command, join(at.folder, "home"));
-    await isServingPage(first);
-    const key = crypto.randomUUID();
-    assert.deepEqual(await first.post("c1", { id: key, text: "hello" }), { status: "accepted" });
-    const shown = await first.messages("c1", (all) => all.some((one) => one.role === "assistant"));
-    assert.equal(shown[0]?.key, key);
-    const { code, signal, err } = await first.stop("SIGTERM");
-    assert.deepEqual([code, signal], [1, null], "nobody announced it");
-    assert.doesNotMatch(err, /warning/i);
-    const log = readFileSync(join(at.folder, "home", "logs", "gateway.log"), "utf8");
-    assert.equal(log.match(/parent_pid=\d+/g)?.at(-1), `parent_pid=${process.pid}`);
+  check(
+    "S41 the gateway serves its page, answers, stops with its launcher, names who started that, and remembers",
+    async (at, t) => {
+      const first = await runGateway(t, at.command, join(at.folder, "home"));
+      await isServingPage(first);
+      const key = crypto.randomUUID();
+      assert.deepEqual(await first.post("c1", { id: key, text: "hello" }), { status: "accepted" });
+      const shown = await first.messages("c1", (all) => all.some((one) => one.role === "assistant"));
+      assert.equal(shown[0]?.key, key);
+      const { code, signal, err } = await first.stop("SIGTERM");
+      assert.deepEqual([code, signal], [1, null], "nobody announced it");
+      assert.doesNotMatch(err, /warning/i);
+      const log = readFileSync(join(at.folder, "home", "logs", "gateway.log"), "utf8");
+      assert.equal(log.match(/parent_pid=\d+/g)?.at(-1), `parent_pid=${process.pid}`);
 
-    const second = await runGateway(t, at.command, join(at.folder, "home"));
-    assert.deepEqual(await second.post("c1", { id: key, text: "hello" }), { status: "duplicate" });
-    assert.deepEqual(await second.messages("c1", () => true), shown);
-    assert.equal((await second.stop("SIGINT")).code, 0);
-  });
+      const second = await runGateway(t, at.command, join(at.folder, "home"));
+      assert.deepEqual(await second.post("c1", { id: key, text: "hello" }), { status: "duplicate" });
+      assert.deepEqual(await second.messages("c1", () => true), shown);
+      assert.equal((await second.stop("SIGINT")).code, 0);
+    },
+  );
 
   checkAgents(check);
 });

@@ -3,11 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/load.ts";
-import type { SessionId } from "../../src/core/ids.ts";
 import type { Settings } from "../../src/engine/parts.ts";
-import type { Agent } from "../../src/ports/agent.ts";
 import { settingsOf } from "../../src/run/parts.ts";
-import { type Stage, at, listedProcesses, stage, whenAborted } from "./stage.ts";
+import { type Stage, at, listedProcesses, stage } from "./stage.ts";
 
 const only = (on: Stage, word: string): readonly string[] => on.calls.filter((call) => call.startsWith(word));
 
@@ -27,24 +25,6 @@ test("S11 a stop ends what runs, and what waits behind it is in the store", asyn
   assert.deepEqual(one.gateway.status().running, [], "active sessions");
   const { turns } = await on.store.counts();
   assert.deepEqual([turns.parked, turns.queued, turns.running], [1, 1, 0], "messages wait in the store, not in memory");
-});
-
-test("S12 cleaning up after an agent ends its memory, its own clients and stale ones once", async (t) => {
-  const on = await stage(t);
-  const cleaned: string[] = [];
-  const agent: Agent = {
-    tools: [],
-    step: (_job, signal) => new Promise((_, reject) => whenAborted(signal, () => reject(signal.reason))),
-    async close(session: SessionId | "all") {
-      if (session === "all") cleaned.push("cached clients closed");
-      else cleaned.push("memory shut down", "session closed", "stale clients reaped");
-    },
-  };
-  const one = await on.start({ agent });
-  await on.say("work", { from: at("a") });
-  await on.until(() => one.gateway.status().running.length === 1);
-  await on.stop(one);
-  assert.deepEqual(cleaned, ["memory shut down", "session closed", "stale clients reaped", "cached clients closed"]);
 });
 
 /** What the product does where nothing is configured. */

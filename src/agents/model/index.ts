@@ -1,17 +1,21 @@
 // The agent that asks a language model, one call a step. Everything heavy is loaded at the first step; until then it knows
-// its tools and the names of its models. It keeps nothing that matters: which keys rest, and what was written to a file.
+// its tools and the names of its models. It keeps nothing that matters: which keys rest, what was written to a file, and
+// open connections. Closing drops all of it; the next step begins anew.
 
 import { orAborted } from "../../core/running/aborted.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { ModelOptions } from "./options.ts";
+import { openConnections } from "./providers/connections.ts";
 import { readModel } from "./providers/names.ts";
 import { spared } from "./step/invalid.ts";
 import type { Stepper } from "./step/step.ts";
 
 export type { Access, Facts, ModelOptions, Price, ProviderName } from "./options.ts";
 
-export function model(options: ModelOptions): Agent {
+export function model(given: ModelOptions): Agent {
+  const connections = openConnections();
+  const options = { ...given, connected: given.connected ?? connections.fetch };
   const wrapped = new WeakMap<Tool, Tool>();
   const sparing = (tool: Tool): Tool => {
     const known = wrapped.get(tool) ?? spared(tool);
@@ -19,6 +23,7 @@ export function model(options: ModelOptions): Agent {
     return known;
   };
   let loading: Promise<Stepper> | null = null;
+  let current: Stepper | null = null;
   /** A load that failed is tried again by the next step. */
   const loaded = (): Promise<Stepper> => {
     loading ??= load(options).catch((error: unknown) => {
@@ -43,10 +48,15 @@ export function model(options: ModelOptions): Agent {
     async step(job, signal) {
       signal.throwIfAborted();
       // Servers of tools may take long to answer; whoever is told to stop does not wait for them.
-      const step = await orAborted(loaded(), signal);
-      return step(job, signal);
+      current = await orAborted(loaded(), signal);
+      return current.step(job, signal);
     },
-    close: async () => undefined,
+    async close(session) {
+      if (session !== "all") return current?.forget(session);
+      loading = null;
+      current = null;
+      await connections.close();
+    },
   };
 }
 

@@ -65,8 +65,10 @@ export type ModelOptions = {
   readonly facts: Facts;
   /** The folders of the person who asked, in the place of `blobs` and `facts.workspace`. */
   readonly workspaceFor?: ((requester: Requester) => Promise<Workspace>) | undefined;
-  /** In the place of the runtime's own, by whoever only rehearses. */
+  /** In the place of every other, by whoever only rehearses. */
   readonly fetch?: typeof fetch | undefined;
+  /** Requests to providers with a key; the agent sets its own connections, which it closes. */
+  readonly connected?: typeof fetch | undefined;
   /** A model that sends nothing for so long has failed. */
   readonly silenceMs?: number | undefined;
 };

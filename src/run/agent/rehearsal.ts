@@ -17,7 +17,7 @@ export async function rehearseStep(
   if (name === null) return null;
   const body = answers[known[name.provider].protocol];
   const said = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
-  const step = stepper({ ...options, fallback: [], blobs: null, workspaceFor: undefined, fetch: said });
+  const { step } = stepper({ ...options, fallback: [], blobs: null, workspaceFor: undefined, fetch: said });
   const made = await step(job(), AbortSignal.timeout(limitMs));
   return { type: made.type, text: "text" in made ? made.text : "why" in made ? made.why : "" };
 }

@@ -1,6 +1,7 @@
 // An MCP server of our own as a program, written against the protocol and not against its library, so that it can be
 // wrong in every way. Usage: server.ts <mode> <folder>; each call leaves a line in <folder>/calls.
 
+import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -18,6 +19,8 @@ type Request = {
 };
 
 const [mode = "plain", folder = "."] = process.argv.slice(2);
+// A browser that belongs to the server and dies only when it is killed.
+if (mode === "browser") spawn("sh", ["-c", "trap '' TERM; sleep 611; :", join(folder, "browser")], { stdio: "ignore" });
 const note = (line: string): void => appendFileSync(join(folder, "calls"), `${line}\n`);
 const write = (text: string): boolean => process.stdout.write(text);
 const send = (message: object): boolean => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);

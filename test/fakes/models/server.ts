@@ -2,7 +2,7 @@
 // asked of it, and refuses what the real service would refuse.
 
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import {
   anthropicError,
   anthropicErrorFrame,
@@ -29,6 +29,8 @@ export type FakeModels = {
   readonly asked: (count: number) => Promise<void>;
   /** How many connections were closed by the other side before their answer was whole. */
   readonly left: () => number;
+  /** Connections that are open now, in use or idle. */
+  readonly open: () => number;
   readonly close: () => Promise<void>;
 };
 
@@ -38,6 +40,8 @@ export type FakeOptions = {
   /** Keys that are let in; any if absent. */
   readonly keys?: readonly string[];
   readonly port?: number;
+  /** How long an idle connection is kept open. */
+  readonly keepAliveMs?: number;
   /** Understands what is spoken; without it there are no transcriptions here. */
   readonly ears?: Ears;
 };
@@ -145,6 +149,12 @@ export async function fakeModels(script: Script, options: FakeOptions = {}): Pro
     await play(await script(asked), asked, face, response);
   }
 
+  if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs;
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((done) => server.listen(options.port ?? 0, "127.0.0.1", done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -159,6 +169,7 @@ export async function fakeModels(script: Script, options: FakeOptions = {}): Pro
             waiting.push({ count, go });
           }),
     left: () => left,
+    open: () => sockets.size,
     close: () => shut(server),
   };
 }

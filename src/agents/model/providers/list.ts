@@ -9,7 +9,7 @@ const listMs = 3_000;
 
 /** Names like the one that was not found, as provider/name. */
 export async function nearModels(
-  options: Pick<ModelOptions, "providers">,
+  options: Pick<ModelOptions, "providers" | "connected">,
   { provider, name }: ModelName,
   key: string | null,
   signal: AbortSignal,
@@ -23,7 +23,7 @@ export async function nearModels(
 
 /** All that it lists. Rejects when it refuses, with its status first, or cannot be reached. */
 export async function listed(
-  options: Pick<ModelOptions, "providers">,
+  options: Pick<ModelOptions, "providers" | "connected">,
   { provider }: ModelName,
   key: string | null,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function listed(
           ? { "x-goog-api-key": key }
           : { authorization: `Bearer ${key}` };
   const version: Record<string, string> = protocol === "anthropic" ? { "anthropic-version": "2023-06-01" } : {};
-  const answer = await fetch(`${baseUrlOf(options, provider)}/models`, {
+  const answer = await (options.connected ?? fetch)(`${baseUrlOf(options, provider)}/models`, {
     headers: { ...signs, ...version, ...accessOf(options, provider).headers },
     signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]),
   });

@@ -10,14 +10,14 @@ import { patientFetch } from "./patient.ts";
 const noKey = "none";
 
 export async function openModel(
-  options: Pick<ModelOptions, "providers" | "fetch">,
+  options: Pick<ModelOptions, "providers" | "fetch" | "connected">,
   { provider, name }: ModelName,
   key: string | null,
 ): Promise<LanguageModelV4> {
   const { headers = {} } = accessOf(options, provider);
   const baseURL = baseUrlOf(options, provider);
   // One that needs no key is somebody's own server, and such a one may be slow.
-  const own = options.fetch ?? (known[provider].needsKey ? undefined : patientFetch);
+  const own = options.fetch ?? (known[provider].needsKey ? options.connected : patientFetch);
   const through = own === undefined ? {} : { fetch: own };
   const settings = { baseURL, apiKey: key ?? noKey, headers: { ...headers }, ...through };
   switch (known[provider].protocol) {

@@ -19,7 +19,7 @@ const answerMs = 120_000;
 /** A day of speech has less. */
 const textMax = 500_000;
 
-type Line = Pick<ModelOptions, "fetch" | "silenceMs"> & { readonly speech: Speech };
+type Line = Pick<ModelOptions, "fetch" | "connected" | "silenceMs"> & { readonly speech: Speech };
 type Job = Pick<AgentJob, "draft" | "now" | "pause">;
 type Missed = { readonly error: unknown; readonly failure: Failure };
 
@@ -71,7 +71,7 @@ async function askKeys(
 }
 
 async function ask(
-  { speech, fetch: own = fetch, silenceMs = answerMs }: Line,
+  { speech, connected = fetch, fetch: own = connected, silenceMs = answerMs }: Line,
   key: string | null,
   file: FileRef,
   bytes: Uint8Array,

@@ -37,7 +37,7 @@ class LeftOut extends Error {
 }
 
 export async function attempt(
-  options: Pick<ModelOptions, "providers" | "silenceMs" | "fetch">,
+  options: Pick<ModelOptions, "providers" | "silenceMs" | "fetch" | "connected">,
   { name, key, request, wanted, where }: ModelCall,
   job: Pick<AgentJob, "draft" | "now">,
   signal: AbortSignal,

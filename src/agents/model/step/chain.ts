@@ -30,7 +30,7 @@ export type Asked =
   | { readonly type: "failed"; readonly failures: readonly Failure[] };
 
 export type Caller = {
-  readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide" | "fetch">;
+  readonly options: Pick<ModelOptions, "providers" | "prices" | "silenceMs" | "hide" | "fetch" | "connected">;
   readonly keys: Keys;
   /** Models that have said that they cannot use tools, and until when they are believed; they are asked without. */
   readonly toolless: Map<string, number>;
@@ -126,7 +126,7 @@ function isFailure(given: Collected | Failure): given is Failure {
 }
 
 async function suggested(
-  options: Pick<ModelOptions, "providers">,
+  options: Pick<ModelOptions, "providers" | "connected">,
   name: ModelName,
   key: string | null,
   failure: Failure,

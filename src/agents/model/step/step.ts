@@ -3,6 +3,7 @@
 // window, the last of the steps a turn may have.
 
 import type { CallOptions } from "../../../core/call-options.ts";
+import type { SessionId } from "../../../core/ids.ts";
 import { requesterOf } from "../../../core/requester.ts";
 import { unheardIn } from "../../../core/running/spoken.ts";
 import type { AgentJob, Step } from "../../../ports/agent.ts";
@@ -22,30 +23,38 @@ import { restingKeys } from "./keys.ts";
 import { circleIn } from "./loops.ts";
 import { saidOf } from "./said.ts";
 
-export type Stepper = (job: AgentJob, signal: AbortSignal) => Promise<Step>;
+export interface Stepper {
+  step(job: AgentJob, signal: AbortSignal): Promise<Step>;
+  /** Drops what is kept in memory for a session. */
+  forget(session: SessionId): void;
+}
 
 const closingWords =
   "(This was the last step of this turn: no more tools can be used. Answer now with what you have, and say what is left to do.)";
 
-/** People whose kept results are known; after that many all are looked for again. */
+/** Conversations whose kept results are known; after that many all are looked for again. */
 const keepersMax = 200;
 
 export function stepper(options: ModelOptions): Stepper {
   const caller = { options, keys: restingKeys(), toolless: new Map<string, number>() };
-  const keepers = new Map<string, Keep>();
-  /** What is kept for one person is kept for no other. */
-  const keepFor = (person: string, blobs: ModelOptions["blobs"]): Keep => {
-    const keep = keepers.get(person) ?? keeper(blobs);
-    if (keepers.size >= keepersMax) keepers.clear();
-    keepers.set(person, keep);
+  const keepers = new Map<SessionId, Map<string, Keep>>();
+  /** What is kept for one person is kept for no other, also in a conversation that they share. */
+  const keepFor = (session: SessionId, person: string, blobs: ModelOptions["blobs"]): Keep => {
+    if (keepers.size >= keepersMax && !keepers.has(session)) keepers.clear();
+    const people = keepers.get(session) ?? new Map<string, Keep>();
+    const keep = people.get(person) ?? keeper(blobs);
+    keepers.set(session, people.set(person, keep));
     return keep;
   };
-  return async (job, signal) => {
-    const workspace = await options.workspaceFor?.(requesterOf(job.input, job.journal));
-    if (workspace === undefined) return step(caller, keepFor("", options.blobs), job, signal);
-    const { person, folder, blobs } = workspace;
-    const own = { ...options, blobs, facts: { ...options.facts, workspace: folder } };
-    return step({ ...caller, options: own }, keepFor(person, blobs), job, signal);
+  return {
+    async step(job, signal) {
+      const workspace = await options.workspaceFor?.(requesterOf(job.input, job.journal));
+      if (workspace === undefined) return step(caller, keepFor(job.session, "", options.blobs), job, signal);
+      const { person, folder, blobs } = workspace;
+      const own = { ...options, blobs, facts: { ...options.facts, workspace: folder } };
+      return step({ ...caller, options: own }, keepFor(job.session, person, blobs), job, signal);
+    },
+    forget: (session) => void keepers.delete(session),
   };
 }
 
