@@ -40,10 +40,17 @@ function seen(told: Told): readonly string[] {
   return told.servers.flatMap((one) => one.seen.map(({ text }) => text));
 }
 
-test("/stop ends the running turn, keeps the session, and the next message is answered", async () => {
+test("S111 /stop ends the running turn and keeps the session; the next message is answered in it", async () => {
   const told = await check(story(say(0, "m1", "say", "hang"), order(200, "/stop"), say(300, "m2")));
   assert.deepEqual(await outcomes(told), { m1: "cancelled", "/stop at 200": "replied", m2: "replied" });
   assert.deepEqual(seen(told), ["Stopped.", "answer to m2"]);
+  const sessions = await told.store.sessions({ limit: 10 });
+  assert.deepEqual(
+    sessions.map(({ standing, endedAt, reset }) => [standing, endedAt, reset]),
+    [["active", null, null]],
+  );
+  const turns = await told.store.turns({ limit: 10 });
+  assert.deepEqual(new Set(turns.map(({ session }) => session)), new Set([sessions[0]?.id]));
 });
 
 test("/stop withdraws an open question, and says so when there is nothing to stop", async () => {

@@ -143,7 +143,7 @@ for (const by of ["chat", "tool"] as const)
     assert.equal(ended.state?.gateway_state, "stopped");
   });
 
-test("the marker that named this process is gone afterwards, one for another process stays", async (t) => {
+test("S114 the marker that named this process is gone afterwards, one for another process stays", async (t) => {
   const { paths, end } = await newLife(t);
   await writeMarker(paths.plannedStop, newMarker("plannedStop", self, 1, Date.now()));
   await writeMarker(paths.takeOver, newMarker("takeOver", { pid: 1, startTime: 5 }, 1, Date.now()));
@@ -178,7 +178,7 @@ const changes: readonly {
   readonly launches: number;
   readonly comes: boolean;
 }[] = [
-  { what: "its owner", word: "planned", under: "systemd", exit: 0, desired: "stopped", launches: 0, comes: false },
+  { what: "its owner", word: "planned", under: "systemd", exit: 79, desired: "stopped", launches: 0, comes: false },
   { what: "its owner", word: "planned", under: "s6", exit: 0, desired: "stopped", launches: 0, comes: false },
   { what: "its owner", word: "planned", under: "task", exit: 0, desired: "stopped", launches: 0, comes: false },
   { what: "its owner", word: "planned", under: null, exit: 0, desired: "stopped", launches: 0, comes: false },
@@ -209,7 +209,7 @@ const changes: readonly {
     word: "planned",
     under: "systemd",
     late: true,
-    exit: 0,
+    exit: 79,
     desired: "stopped",
     launches: 1,
     comes: true,

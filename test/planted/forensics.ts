@@ -23,7 +23,10 @@ export const forensicFaults = {
     "signal_num: signalNumber(signal, constants.signals) ?? 0,",
   ),
   S40: fault(snapshot, "facts.monotonic ?? (() => performance.now())", "() => 0"),
-  S41: fault(snapshot, "pid: parentPid,\n          name:", "pid: parentPid,\n          name: null && "),
+  S41: [
+    fault(snapshot, "pid: parentPid,\n          name:", "pid: parentPid,\n          name: null && "),
+    fault(snapshot, "facts.isAttended === true ?", "facts.signal === facts ?"),
+  ],
   S42: fault(snapshot, "systemd_invocation_id: invocation,", "systemd_invocation_id: null,"),
   S43: fault(snapshot, 'invocation !== null || (parent.pid === 1 && parent.name === "systemd")', "true"),
   S44: fault(

@@ -53,7 +53,7 @@ export const markFaults = {
     'if (session.standing === "active")',
   ),
   S84: fault(suspend, "later(world.now(), -limits.recentMs)", "later(world.now(), -limits.recentMs * 1_000)"),
-  S85: fault(resume, '"gateway restart"', '"pause"'),
+  S85: [fault(resume, '"gateway restart"', '"pause"'), fault("agents/acp/told/words.ts", "note ??", "", "src/agents")],
   S86: fault(resume, '"gateway shutdown"', '"gateway restart"'),
   S87: fault(resume, "  if (resume !== null) {", '  if (resume !== null && tail === "tool-result") {'),
   S88: fault(resume, "  if (resume !== null) {", '  if (resume !== null && tail === "other") {'),
@@ -73,11 +73,20 @@ export const markFaults = {
   ),
   S95: fault("engine/stop/supervisor.ts", "crew.lanes.close(endingWords(intent.class));", ""),
   S96: fault("core/notice.ts", "${busyText[words]}", ""),
-  S97: fault("core/limits.ts", "strikesMax: 3,", "strikesMax: 4,"),
+  S97: [
+    fault("core/limits.ts", "strikesMax: 3,", "strikesMax: 4,"),
+    fault("core/limits.ts", "interruptionsMax: 50,", "interruptionsMax: 5_000,"),
+  ],
   S98: [
     fault("engine/recovery/counters.ts", "if (await found.remove()) await", 'if (found.hash === "") await'),
     fault(marks, "resume: cleared.resume }];", "resume: session.resume }];"),
+    fault("engine/turns/saying.ts", 'const isOver = outcome !== "failed";', "const isOver = true;"),
   ],
+  S111: fault(
+    "engine/commands/ending.ts",
+    '{ put: "turn", turn: ended },',
+    '{ put: "turn", turn: ended }, { put: "standing", session: session.id, standing: "suspended" },',
+  ),
   S112: fault(
     resume,
     "First process any tool results that you have not answered yet and say what was done; then",

@@ -13,7 +13,10 @@ export const stopFaults = {
     'action: "typing", ...thread }, signal);',
     'action: "typing", ...thread });',
   ),
-  S12: fault(close, "      await agent.close(session);\n", ""),
+  S12: [
+    fault("agents/model/index.ts", "await connections.close();", "", "test/agent/close"),
+    fault("agents/model/step/step.ts", "void keepers.delete(session)", "undefined", "test/agent/close"),
+  ],
   S13: fault(close, 'await line.step("agents close", cap(limits.closeMs / 2), () => agent.close("all"));', ""),
   S14: fault(
     "engine/turns/run.ts",
@@ -28,7 +31,7 @@ export const stopFaults = {
     'if (supervisor !== null && supervisor !== "systemd") return exitCodes.again;',
     'if (supervisor === "s6") return exitCodes.again; if (supervisor !== null && supervisor !== "systemd") return 0;',
   ),
-  S19: fault(notice, "telegram_reply_to_message_id: anchor", "telegram_reply_to_message_id: thread"),
+  S19: fault(notice, "restart?.anchor ?? input.anchor", "input.anchor ?? restart?.anchor", "src/core"),
   S20: fault(notice, "places.add(place);", ""),
   S21: fault(notice, "if (isAskedInside(stop)) return toBusy;", ""),
   S22: fault(notice, "if (isAskedInside(stop)) return toBusy;", ""),
@@ -66,4 +69,7 @@ export const stopFaults = {
     "(state.desired_state ?? state.gateway_state)",
     "(state.gateway_state ?? state.desired_state)",
   ),
+  S113: fault(close, '? "all-but-jobs" : "all"', '? "all-but-jobs" : "all-but-jobs"', "test/agent/close"),
+  S114: fault("run/end.ts", "() => removeOwnMarkers(paths, self, world.now())", "() => undefined", "src/run"),
+  S115: fault(lifecycle, 'supervisor === "systemd" ? exitCodes.stayDown : exitCodes.stopped', "exitCodes.stopped"),
 };

@@ -82,7 +82,7 @@ function statesOf(t: TestContext, home: string): () => readonly string[] {
 
 const phasesOf = (boot: Boot | undefined) => new Set(boot?.story.phases?.map((one) => one.name));
 
-test("S9 S10 S27 S28 S65 a marker alone drives the path of SIGTERM; it decides code and state, never the marks", async (t) => {
+test("S9 S10 S27 S28 S65 S114 a marker alone drives the path of SIGTERM; it decides code and state, never the marks", async (t) => {
   const ways = [
     { way: "marker", code: 0, kind: "planned", by: "marker", state: "stopped", desired: "stopped" },
     { way: "SIGTERM", code: 1, kind: "unexpected", by: "signal", state: "running", desired: "running" },

@@ -105,7 +105,7 @@ test("S33 a planned stop stays down, also in the next container; `gateway start`
   await stopContainer(third.box);
 });
 
-test("SIGINT is a planned stop: its 0 stays down although s6 was not told", async (t) => {
+test("S115 SIGINT is a planned stop: its 0 stays down although s6 was not told", async (t) => {
   const image = await newImage(t);
   const one = await image.boot();
   await one.whenReady();
