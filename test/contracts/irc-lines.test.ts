@@ -124,9 +124,11 @@ async function saying(t: TestContext, pieces: readonly Buffer[]) {
   });
   t.after(() => server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const connection = await connect(settingsFor((server.address() as AddressInfo).port), new AbortController().signal);
+  const skipped: string[] = [];
+  const settings = settingsFor((server.address() as AddressInfo).port);
+  const connection = await connect(settings, (reason) => skipped.push(reason), new AbortController().signal);
   t.after(() => connection.close());
-  return connection;
+  return { ...connection, skipped };
 }
 
 test("lines come whole out of single bytes, also those that are not UTF-8", { timeout: 60_000 }, async (t) => {

@@ -2,13 +2,17 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { type Socket, connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 export type Heard = { readonly from: string; readonly to: string; readonly text: string };
 
 export type IrcUser = {
   readonly nick: string;
   readonly heard: readonly Heard[];
+  /** What WHOIS told: the account of each nick. */
+  readonly accounts: Map<string, string>;
   /** How often the server said that nobody of that name is there. */
   missed(): number;
   raw(line: string): void;
@@ -20,14 +24,21 @@ export type IrcUser = {
   close(): void;
 };
 
-export async function ircUser(port: number, nick: string, channels: readonly string[]): Promise<IrcUser> {
+/** `own`: a certificate of this person, shown over TLS; PEM files. */
+export async function ircUser(
+  port: number,
+  nick: string,
+  channels: readonly string[],
+  own: { readonly certificate: string; readonly key: string } | null = null,
+): Promise<IrcUser> {
   const heard: Heard[] = [];
+  const accounts = new Map<string, string>();
   const present = new Map<string, Set<string>>();
   const pongs = new Map<string, () => void>();
   const welcome = Promise.withResolvers<void>();
   let count = 0;
   let missed = 0;
-  const socket: Socket = connect(port, "127.0.0.1");
+  const socket: Socket = own === null ? connect(port, "127.0.0.1") : secured(port, own);
   socket.setNoDelay(true);
   socket.on("error", welcome.reject);
   const raw = (line: string): void => void socket.write(`${line}\r\n`);
@@ -44,6 +55,7 @@ export async function ircUser(port: number, nick: string, channels: readonly str
     if (command === "PING") raw(`PONG :${text || middle}`);
     if (command === "PONG") pongs.get(text || (words[1] ?? ""))?.();
     if (command === "401") missed++;
+    if (command === "330") accounts.set(words[1] ?? "", words[2] ?? "");
     if (command === "NICK") for (const names of present.values()) if (names.delete(from)) names.add(text || middle);
     if (command === "001") welcome.resolve();
     if (command === "PRIVMSG" || command === "NOTICE") heard.push({ from, to: words[0] ?? "", text });
@@ -68,6 +80,7 @@ export async function ircUser(port: number, nick: string, channels: readonly str
   const self: IrcUser = {
     nick,
     heard,
+    accounts,
     missed: () => missed,
     raw,
     say(target, text) {
@@ -86,4 +99,9 @@ export async function ircUser(port: number, nick: string, channels: readonly str
   for (const channel of channels) raw(`JOIN ${channel}`);
   await self.settled();
   return self;
+}
+
+function secured(port: number, { certificate, key }: { readonly certificate: string; readonly key: string }): Socket {
+  const files = { cert: readFileSync(certificate), key: readFileSync(key) };
+  return connectTls({ host: "127.0.0.1", port, ...files, rejectUnauthorized: false });
 }

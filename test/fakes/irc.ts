@@ -1,7 +1,9 @@
 // A small IRC server in memory with what real ones here lack: tags with ids and times, accounts, SASL, history. It speaks to
 // one client, ours; people are driven by tests. It can refuse, break off before and after it has taken a line, and go away.
 
+import { readFileSync } from "node:fs";
 import { type Server, type Socket, createServer } from "node:net";
+import { TLSSocket, createServer as createTlsServer } from "node:tls";
 
 export type FakeIrc = {
   readonly port: number;
@@ -27,8 +29,11 @@ export type FakeIrc = {
 
 type Failure = "404" | "before" | "after" | "ERROR";
 
+/** With TLS, and with the certificate that clients must have to log in by SASL EXTERNAL, by its fingerprint. */
+export type FakeLogin = { readonly certificate: string; readonly key: string; readonly fingerprint: string };
+
 /** `echoes`: it offers echo-message. */
-export async function fakeIrc(password = "right", echoes = false): Promise<FakeIrc> {
+export async function fakeIrc(password = "right", echoes = false, login: FakeLogin | null = null): Promise<FakeIrc> {
   const past: { readonly from: string; readonly target: string; readonly time: string; readonly line: string }[] = [];
   const said: { target: string; text: string }[] = [];
   let client: Socket | null = null;
@@ -48,11 +53,13 @@ export async function fakeIrc(password = "right", echoes = false): Promise<FakeI
         if (rest[0] === "LS")
           send(
             socket,
-            `:fake CAP * LS :message-tags server-time account-tag batch draft/chathistory${echoes ? " echo-message" : ""}`,
+            `:fake CAP * LS :message-tags server-time account-tag batch draft/chathistory${echoes ? " echo-message" : ""}${login === null ? "" : " sasl=EXTERNAL"}`,
           );
         if (rest[0] === "REQ") send(socket, `:fake CAP * ACK :${trailing}`);
         if (rest[0] === "END") welcome(socket, seen);
         return;
+      case "AUTHENTICATE":
+        return authenticate(socket, rest[0] ?? "");
       case "PASS":
         seen.pass = rest[0] ?? "";
         return;
@@ -70,6 +77,13 @@ export async function fakeIrc(password = "right", echoes = false): Promise<FakeI
       case "PRIVMSG":
         return hear(socket, seen.nick, rest[0] ?? "", trailing);
     }
+  }
+
+  function authenticate(socket: Socket, word: string): void {
+    if (word === "EXTERNAL") return send(socket, "AUTHENTICATE +");
+    const seen = socket instanceof TLSSocket ? socket.getPeerCertificate().fingerprint256 : null;
+    const isKnown = word === "+" && login !== null && seen === login.fingerprint;
+    send(socket, isKnown ? ":fake 903 * :SASL authentication successful" : ":fake 904 * :SASL authentication failed");
   }
 
   function welcome(socket: Socket, seen: { readonly nick: string; readonly pass: string }): void {
@@ -109,7 +123,7 @@ export async function fakeIrc(password = "right", echoes = false): Promise<FakeI
     if (echoes) send(socket, `:${nick}!e@h PRIVMSG ${target} :${text}`);
   }
 
-  const server: Server = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     open.add(socket);
     const seen = { nick: "", pass: "" };
     let buffered = "";
@@ -124,7 +138,8 @@ export async function fakeIrc(password = "right", echoes = false): Promise<FakeI
       open.delete(socket);
       if (client === socket) client = null;
     });
-  });
+  };
+  const server: Server = login === null ? createServer(accept) : createTlsServer(filesOf(login), accept);
   const listen = (port: number): Promise<void> =>
     new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
   await listen(0);
@@ -161,4 +176,9 @@ export async function fakeIrc(password = "right", echoes = false): Promise<FakeI
     back: () => listen(port),
     close: async () => void (server.listening && (await down())),
   };
+}
+
+/** Whoever has no certificate, or one that nobody signed, is asked for an account all the same. */
+function filesOf({ certificate, key }: FakeLogin) {
+  return { cert: readFileSync(certificate), key: readFileSync(key), requestCert: true, rejectUnauthorized: false };
 }

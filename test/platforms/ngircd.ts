@@ -77,7 +77,7 @@ async function serve(t: TestContext, file: string, port: number): Promise<Starte
   return started;
 }
 
-async function canConnect(port: number): Promise<boolean> {
+export async function canConnect(port: number): Promise<boolean> {
   const { connect } = await import("node:net");
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -88,7 +88,7 @@ async function canConnect(port: number): Promise<boolean> {
   });
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const address = server.address();

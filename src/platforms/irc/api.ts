@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { type Socket, isIP } from "node:net";
-import { sentenceOf } from "../../core/fault.ts";
+import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { IrcSettings } from "./index.ts";
 import { type Line, cutLines, parseLine } from "./lines.ts";
 
@@ -16,18 +16,24 @@ export type Connection = {
 /** A server that sends so many bytes without ending its line is none. */
 const lineMax = 16_384;
 
-export async function connect(settings: IrcSettings, signal: AbortSignal): Promise<Connection> {
+/** Called with the reason for which a line was not taken. */
+export type Skipped = (reason: string) => void;
+
+export async function connect(settings: IrcSettings, skipped: Skipped, signal: AbortSignal): Promise<Connection> {
   const socket = await opened(settings, signal);
   return {
     write: (line) => void socket.write(`${line.replace(/[\r\n\0]+/g, " ")}\r\n`),
-    lines: () => linesOf(socket),
+    lines: () => linesOf(socket, skipped),
     close: () => void socket.destroy(),
   };
 }
 
-async function opened({ host, port, tls }: IrcSettings, signal: AbortSignal): Promise<Socket> {
+async function opened({ host, port, tls, sasl }: IrcSettings, signal: AbortSignal): Promise<Socket> {
+  const isExternal = sasl !== null && "certificate" in sasl;
+  if (isExternal && !tls) throw new Fault("denied", "A client certificate needs TLS. Set platforms.irc.tls to true.");
+  const own = isExternal ? await certificateOf(sasl) : {};
   // An address is no name of a server; its certificate is checked all the same.
-  const at = { host, port, ...(tls && isIP(host) === 0 ? { servername: host } : {}) };
+  const at = { host, port, ...own, ...(tls && isIP(host) === 0 ? { servername: host } : {}) };
   const socket = tls ? (await import("node:tls")).connect(at) : (await import("node:net")).connect(at);
   socket.setNoDelay(true);
   try {
@@ -42,7 +48,18 @@ async function opened({ host, port, tls }: IrcSettings, signal: AbortSignal): Pr
   return socket;
 }
 
-async function* linesOf(socket: Socket): AsyncGenerator<Line> {
+/** Read for each connection, so that a renewed certificate is used without a restart. */
+async function certificateOf({ certificate, key }: { readonly certificate: string; readonly key: string }) {
+  try {
+    const { readFile } = await import("node:fs/promises");
+    return { cert: await readFile(certificate), key: await readFile(key) };
+  } catch (error) {
+    const why = `The client certificate for IRC cannot be read: ${sentenceOf(error)}. Check platforms.irc.sasl.`;
+    throw new Fault("denied", why);
+  }
+}
+
+async function* linesOf(socket: Socket, skipped: Skipped): AsyncGenerator<Line> {
   const cut = cutLines();
   for await (const chunk of socket) {
     const pieces = cut.take(chunk as Buffer);
@@ -50,6 +67,7 @@ async function* linesOf(socket: Socket): AsyncGenerator<Line> {
     for (const piece of pieces) {
       const line = parseLine(piece);
       if (line !== null) yield line;
+      else if (piece.trim() !== "") skipped("not a line of IRC");
     }
   }
 }

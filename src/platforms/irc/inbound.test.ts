@@ -18,9 +18,14 @@ const self = {
 };
 const own = { id: "id1", now: 5 as Instant };
 
-function read(raw: string, who = self): Inbound | null {
+function take(raw: string, who = self): Inbound | string {
   const line = parseLine(raw);
-  return line === null ? null : toInbound(line, who, own);
+  return line === null ? "not a line" : toInbound(line, who, own);
+}
+
+function read(raw: string, who = self): Inbound | null {
+  const taken = take(raw, who);
+  return typeof taken === "string" ? null : taken;
 }
 
 const said = (to: string, text: string): string => `:alice!~a@host.example PRIVMSG ${to} :${text}`;
@@ -47,10 +52,14 @@ table(
   },
 );
 
-test("our own words, requests of programs and nothing at all are not handed over", () => {
-  for (const raw of [samples.self, samples.version, said("ever", "  "), "PRIVMSG ever :from nobody"]) {
-    assert.equal(read(raw), null, raw);
-  }
+test("our own words, requests of programs and nothing at all are not handed over, each with its reason", () => {
+  const rows: readonly (readonly [raw: string, why: string])[] = [
+    [samples.self, "our own line"],
+    [samples.version, "a request between programs (CTCP)"],
+    [said("ever", "  "), "no text"],
+    ["PRIVMSG ever :from nobody", "no sender"],
+  ];
+  for (const [raw, why] of rows) assert.equal(take(raw), why, raw);
 });
 
 test("what the history tells of us under another name is our own, and a person of that name is none of us", () => {

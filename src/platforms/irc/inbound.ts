@@ -17,14 +17,19 @@ export type Self = {
   readonly mapping: Mapping;
 };
 
+export type SkipReason = "no sender" | "our own line" | "a request between programs (CTCP)" | "no text";
+
 /** What is used where the server says nothing. */
 export type Own = { readonly id: string; readonly now: Instant };
 
-/** null: not for us, or nothing that a person said. */
-export function toInbound(line: Line, self: Self, own: Own): Inbound | null {
+/** The message, or the reason why the line is none. */
+export function toInbound(line: Line, self: Self, own: Own): Inbound | SkipReason {
   const [target = "", raw = ""] = line.params;
   const words = spoken(raw);
-  if (line.nick === "" || isOwn(line, self) || words === null || words.trim() === "") return null;
+  if (line.nick === "") return "no sender";
+  if (isOwn(line, self)) return "our own line";
+  if (words === null) return "a request between programs (CTCP)";
+  if (words.trim() === "") return "no text";
   const inChannel = isChannel(target);
   const { text, called } = meant(words, self.nick);
   const time = Date.parse(line.tags["time"] ?? "");

@@ -6,7 +6,8 @@ import { type Instant, later } from "../../core/ids.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import type { Confirm, Inlet, Platform, Surroundings } from "../../ports/platform.ts";
-import { type Connection, connect } from "./api.ts";
+import type { World } from "../../ports/world.ts";
+import { type Connection, type Skipped, connect } from "./api.ts";
 import { away, notConnected } from "./faults.ts";
 import { type Self, toInbound } from "./inbound.ts";
 import { type Page, type Playback, isOver, noted, replay, turned } from "./history.ts";
@@ -16,6 +17,11 @@ import { linesOf, targetOf } from "./outbound.ts";
 import { type Pings, ask, sayLines, tokenOf } from "./saying.ts";
 import { type News, type State, advance, begin, isSame, knowsAccounts, regain } from "./session.ts";
 
+export type IrcLogin =
+  | { readonly account: string; readonly password: string }
+  /** PEM files; without an account the certificate itself says which one it is. */
+  | { readonly account: string | null; readonly certificate: string; readonly key: string };
+
 export type IrcSettings = {
   readonly host: string;
   readonly port: number;
@@ -24,7 +30,7 @@ export type IrcSettings = {
   readonly realName: string;
   /** Of the server itself. */
   readonly password: string | null;
-  readonly sasl: { readonly account: string; readonly password: string } | null;
+  readonly sasl: IrcLogin | null;
   /** Names, each with its key behind a space where it has one. */
   readonly channels: readonly string[];
   /** Servers cut off who says more: a few lines at once, then one in each such time. */
@@ -89,7 +95,9 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
     parts: partsOf,
     async listen(inlet, from, signal) {
       if (signal.aborted) return;
-      const connection = await connect(settings, AbortSignal.any([signal, AbortSignal.timeout(registerMs)]));
+      const skipped = skipLog(world);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(registerMs)]);
+      const connection = await connect(settings, skipped, limit);
       const { state, out } = begin(settings);
       const now: Standing = { connection, state, pings: new Map(), gone: new AbortController(), playback: null };
       standing = now;
@@ -105,7 +113,7 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
       const leaves = (): void => void leave();
       signal.addEventListener("abort", leaves, { once: true });
       try {
-        await follow(now, { settings, around, inlet, from, account, leaving: signal }, left.signal);
+        await follow(now, { settings, around, inlet, from, account, skipped, leaving: signal }, left.signal);
       } finally {
         signal.removeEventListener("abort", leaves);
         standing = null;
@@ -131,12 +139,26 @@ export function irc(settings: IrcSettings, around: Surroundings): Platform {
   };
 }
 
+/** So many are logged one by one for each connection; a server can send any number of them. */
+const skipsMax = 50;
+
+/** Logs why a line of the server was not taken, never what it said. */
+function skipLog(world: World): Skipped {
+  let count = 0;
+  return (reason) => {
+    count++;
+    if (count <= skipsMax) world.log("info", "Skipped a line of the IRC server", { event: "irc.line_skipped", reason });
+    if (count === skipsMax) world.log("info", "Further skipped lines are not logged", { event: "irc.skips_muted" });
+  };
+}
+
 type Listening = {
   readonly settings: IrcSettings;
   readonly around: Surroundings;
   readonly inlet: Inlet;
   readonly from: string | null;
   readonly account: string;
+  readonly skipped: Skipped;
   /** We go; what is on its way to us is still taken. */
   readonly leaving: AbortSignal;
 };
@@ -205,12 +227,12 @@ function turnTo(now: Standing, page: Page | null): void {
 }
 
 async function hand(now: Standing, line: Line, listening: Listening, signal: AbortSignal): Promise<void> {
-  const { around, inlet, account, settings } = listening;
+  const { around, inlet, account, settings, skipped } = listening;
   const { nick, people } = now.state;
   const known = knowsAccounts(settings, now.state);
   const self: Self = { account, nick, wished: settings.nick, knowsAccounts: known, mapping: people.mapping };
   const message = toInbound(line, self, { id: around.world.id(), now: around.world.now() });
-  if (message === null) return;
+  if (typeof message === "string") return skipped(message);
   // Nobody sends it again: what cannot be stored now is tried for a while. Who has to end does not wait for that.
   const { world } = around;
   const cursor = now.playback === null ? (line.tags["time"] ?? null) : null;

@@ -69,6 +69,14 @@ describe("the way in", () => {
     assert.deepEqual(out.slice(4), ["AUTHENTICATE PLAIN", `AUTHENTICATE ${secret}`, "CAP END"]);
   });
 
+  test("logs in with a certificate: without a name, or with one", () => {
+    const own = { ...settings, sasl: { account: null, certificate: "/c.pem", key: "/k.pem" } };
+    const lines = [samples.capabilities, ":s CAP * ACK :sasl", "AUTHENTICATE +", ":s 903 * :yes"];
+    assert.deepEqual(talk(lines, own).out.slice(4), ["AUTHENTICATE EXTERNAL", "AUTHENTICATE +", "CAP END"]);
+    const named = { ...own, sasl: { ...own.sasl, account: "acc" } };
+    assert.deepEqual(talk(lines, named).out.slice(4), ["AUTHENTICATE EXTERNAL", "AUTHENTICATE YWNj", "CAP END"]);
+  });
+
   test("takes another name when its own is taken, and gives up after some", () => {
     const taken = ":s 433 * ever :in use";
     assert.deepEqual(talk([taken, taken]).out.slice(3), ["NICK ever_", "NICK ever__"]);
@@ -89,7 +97,7 @@ describe("what only other settings help against is denied", () => {
     [":s 465 * :You are banned", settings],
     [":s 432 * ever :Erroneous nickname", settings],
     [":s 904 * :SASL failed", sasl],
-    [":s CAP * LS :multi-prefix", sasl],
+    [":s 904 * :no such certificate", { ...settings, sasl: { account: null, certificate: "/c.pem", key: "/k.pem" } }],
   ];
   for (const [raw, own] of cases) {
     test(raw, () =>
@@ -99,6 +107,14 @@ describe("what only other settings help against is denied", () => {
       ),
     );
   }
+});
+
+test("a server that offers no SASL for now is tried again", () => {
+  const own = { ...settings, sasl: { account: "acc", password: "p" } };
+  assert.throws(
+    () => talk([":s CAP * LS :multi-prefix"], own),
+    (error) => !(error instanceof Fault) && /does not offer SASL/.test(String(error)),
+  );
 });
 
 describe("afterwards", () => {

@@ -141,7 +141,7 @@ function capability(settings: IrcSettings, state: State, params: readonly string
   }
   if (verb === "ACK") {
     const next = { ...state, caps: [...state.caps, ...names] };
-    return { state: next, out: [next.caps.includes("sasl") ? "AUTHENTICATE PLAIN" : "CAP END"] };
+    return { state: next, out: [next.caps.includes("sasl") ? `AUTHENTICATE ${mechanismOf(settings)}` : "CAP END"] };
   }
   return { state, out: verb === "NAK" ? ["CAP END"] : [] };
 }
@@ -149,19 +149,26 @@ function capability(settings: IrcSettings, state: State, params: readonly string
 function ask(settings: IrcSettings, state: State): Next {
   const { offered } = state;
   if (settings.sasl !== null && !offered.includes("sasl")) {
-    throw new Fault(
-      "denied",
-      `${settings.host} does not offer SASL, with which the account ${settings.sasl.account} was to log in. Remove platforms.irc.sasl, or connect with TLS if it is offered only there.`,
+    // A server whose services are away for a while offers none either, so this is tried again.
+    throw new Error(
+      `${settings.host} does not offer SASL, with which ${settings.sasl.account === null ? "the certificate" : `the account ${settings.sasl.account}`} was to log in. Remove platforms.irc.sasl, or connect with TLS if it is offered only there.`,
     );
   }
   const wanted = [...wishes, ...(settings.sasl === null ? [] : ["sasl"])].filter((name) => offered.includes(name));
   return { state, out: [wanted.length === 0 ? "CAP END" : `CAP REQ :${wanted.join(" ")}`] };
 }
 
+function mechanismOf({ sasl }: IrcSettings): "PLAIN" | "EXTERNAL" {
+  return sasl !== null && "certificate" in sasl ? "EXTERNAL" : "PLAIN";
+}
+
 /** In pieces of 400 letters; a last piece of exactly that is followed by an empty one. */
 function credentials({ sasl }: IrcSettings): readonly string[] {
   if (sasl === null) return ["AUTHENTICATE *"];
-  const text = Buffer.from(`${sasl.account}\0${sasl.account}\0${sasl.password}`).toString("base64");
+  const { account } = sasl;
+  // With a certificate only the name is said, where there is one; an empty answer is a plus sign.
+  const words = "certificate" in sasl ? (account ?? "") : `${account}\0${account}\0${sasl.password}`;
+  const text = Buffer.from(words).toString("base64");
   const pieces = text.match(/.{1,400}/g) ?? [];
   return [...pieces, ...(text.length % 400 === 0 ? ["+"] : [])].map((piece) => `AUTHENTICATE ${piece}`);
 }
@@ -189,9 +196,9 @@ const denials: Readonly<Record<string, string>> = {
   "464": "does not take the password. Check platforms.irc.password.",
   "465": "has banned us.",
   "902": "does not let this account log in. Check platforms.irc.sasl.",
-  "904": "does not take the account or its password. Check platforms.irc.sasl.",
-  "905": "does not take the account or its password. Check platforms.irc.sasl.",
-  "908": "does not take passwords by SASL PLAIN. Remove platforms.irc.sasl.",
+  "904": "does not take the account with its password or certificate. Check platforms.irc.sasl.",
+  "905": "does not take the account with its password or certificate. Check platforms.irc.sasl.",
+  "908": "does not take this kind of SASL login. Change or remove platforms.irc.sasl.",
 };
 const joinFailures = new Set(["403", "405", "471", "473", "474", "475", "476", "477", "489"]);
 const sendFailures = new Set(["401", "402", "403", "404", "407", "408", "411", "412", "415", "477", "531", "716"]);
