@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -44,4 +45,37 @@ test("a file can be had under its name, which cannot lead out of the folder", as
     assert.equal(readFileSync(path, "utf8"), "hers");
   }
   assert.ok(ann.has(blob));
+});
+
+/** A second file system, where a file of the first cannot be linked. Where there is none, the file is linked, so it is whole. */
+const elsewhere = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+test("where files cannot be linked, a copy has its name only when it is whole", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-person-"));
+  const far = mkdtempSync(join(elsewhere, "everturn-person-"));
+  t.after(() => [folder, far].map((one) => rmSync(one, { recursive: true, force: true })));
+  const bytes = 48_000_000;
+  const { blob } = await openBlobs(folder).put(Buffer.alloc(bytes, "x"), { name: "a", mime: "text/plain" });
+  const code = `
+    import { openBlobs } from ${JSON.stringify(import.meta.resolve("./index.ts"))};
+    import { personBlobs } from ${JSON.stringify(import.meta.resolve("./person.ts"))};
+    personBlobs(openBlobs(${JSON.stringify(folder)}), ${JSON.stringify(far)}).path("${blob}");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  let exit: number | null | undefined;
+  child.once("exit", (status) => (exit = status));
+  const sizes = new Set<number | undefined>();
+  while (exit === undefined) {
+    for (let i = 0; i < 1_000; i++) sizes.add(statSync(join(far, blob), { throwIfNoEntry: false })?.size);
+    await new Promise((done) => setImmediate(done));
+  }
+  assert.equal(exit, 0);
+  sizes.add(statSync(join(far, blob)).size);
+  assert.deepEqual(
+    [...sizes].filter((size) => size !== undefined),
+    [bytes],
+    "no part of it was ever seen",
+  );
+  assert.deepEqual(readdirSync(far), [blob]);
 });

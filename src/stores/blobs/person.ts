@@ -1,7 +1,17 @@
 // The stored files as one person's tools see them: those of their own conversations, in a folder that holds nothing of
 // others. A file is linked there when its path is handed out; on the disk its content exists once.
 
-import { copyFileSync, existsSync, linkSync, mkdirSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../core/fault.ts";
 import type { Blobs, PersonBlobs } from "../../ports/blobs.ts";
@@ -35,11 +45,26 @@ function place(source: string, target: string): void {
     const code = codeOf(error);
     if (code === "EEXIST" || code === "ENOENT") return;
     // Not every file system has links.
+    copyWhole(source, target);
+  }
+}
+
+/** A file that exists counts as whole, so a copy gets its name when all of it is on the disk. */
+function copyWhole(source: string, target: string): void {
+  // One name for each target: a copy that a kill cut short is overwritten by the next.
+  const draft = `${target}.tmp`;
+  try {
+    copyFileSync(source, draft);
+    const file = openSync(draft, "r+");
     try {
-      copyFileSync(source, target);
-    } catch (why) {
-      throw new Fault("store-failed", `The stored file ${source} cannot be copied to ${target}.`, why);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
     }
+    renameSync(draft, target);
+  } catch (why) {
+    rmSync(draft, { force: true });
+    throw new Fault("store-failed", `The stored file ${source} cannot be copied to ${target}.`, why);
   }
 }
 
