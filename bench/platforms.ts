@@ -9,7 +9,7 @@ import { textOf } from "../src/core/message.ts";
 import type { Agent } from "../src/ports/agent.ts";
 import { telegram } from "../src/platforms/telegram/index.ts";
 import { FakeTelegram } from "../test/fakes/telegram.ts";
-import { type Meeting, fullest, meetings } from "./far/crowds.ts";
+import { type Meeting, countAnswers, fullest, meetings } from "./far/crowds.ts";
 import { openFar } from "./far/stage.ts";
 import { median } from "./load.ts";
 import { end, newHome, removeHome, residentMb, start, until } from "./process.ts";
@@ -69,45 +69,6 @@ export async function measureWire(rounds = 150): Promise<WireFigures> {
   return { takenMs: median(taken), leftMs: median(left) };
 }
 
-/** Shows something before it answers, as a model does that streams. */
-const instant: Agent = {
-  ...atOnce,
-  async step({ draft }) {
-    draft("an");
-    return { type: "said", text: "an answer", calls: [], final: true };
-  },
-};
-
-export type ReadableFigures = { readonly p50: number; readonly p95: number };
-
-/** From the user's side: the message is at Telegram → the whole answer can be read there. One chat, one message at a time. */
-export async function measureReadable(streaming: boolean, rounds = 60): Promise<ReadableFigures> {
-  let readable = Promise.withResolvers<number>();
-  const fake = await FakeTelegram.start({
-    breaks(_method, params) {
-      if (String(params["text"]).includes("an answer")) readable.resolve(performance.now());
-      return null;
-    },
-  });
-  const settings = { apiRoot: fake.url, token: fake.token, streaming, receipts: false };
-  const bench = await openFar((around) => telegram(settings, around).platform, { agent: instant });
-  await until(() => fake.isPolled, "it polls");
-  const person = fake.person("Ada");
-  const took: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    readable = Promise.withResolvers<number>();
-    const from = performance.now();
-    person.write("hello");
-    took.push((await readable.promise) - from);
-    // Slower than one message a second, so that no rate is met.
-    await sleep(1_100);
-  }
-  await bench.stop();
-  await fake.close();
-  const warm = took.slice(Math.floor(rounds / 5)).toSorted((a, b) => a - b);
-  return { p50: median(warm), p95: warm[Math.floor(warm.length * 0.95)] ?? Number.NaN };
-}
-
 const streamMs = 6_000;
 const growEveryMs = 200;
 
@@ -131,6 +92,9 @@ export type StreamFigures = {
   readonly name: string;
   readonly lost: number;
   readonly doubled: number;
+  readonly chats: number;
+  readonly requests: number;
+  /** How many of them the server refused for speed. */
   readonly refused: number;
   /** The fullest window of each published rate, and what it may hold. */
   readonly rates: readonly { readonly of: string; readonly most: number; readonly may: number }[];
@@ -138,8 +102,9 @@ export type StreamFigures = {
 };
 
 /** All chats write at once; over when everybody has their whole answer. */
-export async function measureStreaming({ name, open, rates }: Meeting, chats: number): Promise<StreamFigures> {
-  const crowd = await open(chats);
+export async function measureStreaming({ name, open, rates, crowd: chats }: Meeting): Promise<StreamFigures> {
+  const answers = countAnswers();
+  const crowd = await open({ chats, streaming: true, isLimited: true });
   const bench = await openFar(crowd.make, { agent: growing });
   const from = performance.now();
   for (let n = 0; n < chats; n++) crowd.write(n, `go ${n}`);
@@ -155,7 +120,9 @@ export async function measureStreaming({ name, open, rates }: Meeting, chats: nu
     name,
     lost: all.filter((n) => !isAnswered(n)).length,
     doubled: all.filter((n) => crowd.said(n).length > 1).length,
-    refused: crowd.refused(),
+    chats,
+    requests: answers.all,
+    refused: answers.refused,
     rates: rates.map((rate) => ({
       of: `${rate.kind ?? "message"}s ${rate.of === "all" ? "in all" : "a chat"} in ${rate.ms / 1_000} s`,
       most: fullest(wired, rate),
@@ -163,6 +130,7 @@ export async function measureStreaming({ name, open, rates }: Meeting, chats: nu
     })),
     tookMs,
   };
+  answers.stop();
   await bench.stop();
   await crowd.close();
   return figures;
@@ -229,6 +197,6 @@ export async function measureIdle(rounds = 7): Promise<IdleFigures> {
 
 if (import.meta.main) {
   console.log("wire", await measureWire());
-  for (const meeting of meetings) console.log("streaming", await measureStreaming(meeting, 200));
+  for (const meeting of meetings) console.log("streaming", await measureStreaming(meeting));
   console.log("idle", await measureIdle());
 }

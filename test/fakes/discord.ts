@@ -5,6 +5,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type GatewayFake, gatewayFake } from "./discord-gateway.ts";
+import type { DiscordVerdict, RouteLimit, Sent } from "./limits.ts";
 
 export const bot = {
   id: "900000000000000001",
@@ -93,7 +94,12 @@ const channels: Readonly<Record<string, object>> = {
   [direct]: { id: direct, type: 1, recipients: [ann] },
 };
 
-export async function discordFake(): Promise<DiscordFake> {
+export type DiscordOptions = {
+  /** How fast messages may be written and edited; absent: as fast as they come. */
+  readonly limits?: (one: Sent) => DiscordVerdict;
+};
+
+export async function discordFake({ limits }: DiscordOptions = {}): Promise<DiscordFake> {
   const channelFacts: Record<string, object> = { ...channels };
   const messages = new Map<string, Said[]>();
   const nonces = new Map<string, { readonly message: Said; readonly at: number }>();
@@ -185,6 +191,12 @@ export async function discordFake(): Promise<DiscordFake> {
     return id;
   }
 
+  function verdictOn({ method, path }: Call): DiscordVerdict | null {
+    const [, chat] = /^\/channels\/(\d+)\/messages/.exec(path) ?? [];
+    if (limits === undefined || chat === undefined || (method !== "POST" && method !== "PATCH")) return null;
+    return limits({ at: Date.now(), chat, kind: method === "POST" ? "post" : "edit" });
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
     if (pathname.startsWith("/files/")) return void response.end(files.get(pathname));
@@ -198,6 +210,10 @@ export async function discordFake(): Promise<DiscordFake> {
     if ("hang" in what) return;
     if ("drop" in what && what.drop === "before") return void request.socket.destroy();
     if ("limitedMs" in what) return limited(response, what.limitedMs, what.scope);
+    const verdict = verdictOn(call);
+    if (verdict !== null && "waitMs" in verdict) return limited(response, verdict.waitMs, verdict.scope);
+    if (verdict !== null)
+      for (const [name, value] of Object.entries(bucketHeaders(verdict))) response.setHeader(name, value);
     if ("status" in what && what.after === undefined) return failed(response, what.status, what.html === true);
     const isOurs = request.headers.authorization === `Bot ${token}` && !fake.isTokenWrong;
     const [status, answer] =
@@ -396,6 +412,15 @@ function limited(response: ServerResponse, ms: number, scope: "user" | "global" 
   });
   const global = scope === "global";
   response.end(JSON.stringify({ message: "You are being rate limited.", retry_after: ms / 1000, global }));
+}
+
+function bucketHeaders({ limit, remaining, resetMs }: RouteLimit): Readonly<Record<string, string>> {
+  return {
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset-after": String(resetMs / 1_000),
+    "x-ratelimit-bucket": "messages",
+  };
 }
 
 /** Names of files as Discord keeps them. */

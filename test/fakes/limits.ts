@@ -76,9 +76,27 @@ export function synapseLimits(): Limiter {
   return limiter(() => [account]);
 }
 
-/** 50 requests a second in all; five messages in five seconds in a channel, and as many edits. */
-export function discordLimits(): { readonly all: Limiter; readonly route: Limiter } {
+export type RouteLimit = { readonly limit: number; readonly remaining: number; readonly resetMs: number };
+
+/** How long to wait, and for whom; else what the headers of the answer say. */
+export type DiscordVerdict = { readonly waitMs: number; readonly scope: "global" | "user" } | RouteLimit;
+
+/** 50 requests a second in all; five messages in five seconds in a channel, and as many edits, as the headers say. */
+export function discordLimits(): (one: Sent) => DiscordVerdict {
+  const [limit, ms] = [5, 5_000];
   const all = window(50, 1_000);
-  const route = keyed(() => window(5, 5_000));
-  return { all: limiter(() => [all]), route: limiter((one) => [route(`${one.kind} ${one.chat}`)]) };
+  const routes = new Map<string, { from: number; count: number }>();
+  return ({ at, chat, kind }) => {
+    const route = `${kind} ${chat}`;
+    const known = routes.get(route);
+    const now = known === undefined || at >= known.from + ms ? { from: at, count: 0 } : known;
+    routes.set(route, now);
+    const resetMs = now.from + ms - at;
+    if (now.count >= limit) return { waitMs: resetMs, scope: "user" };
+    const waitMs = all.wait(at);
+    if (waitMs > 0) return { waitMs, scope: "global" };
+    all.take(at);
+    now.count += 1;
+    return { limit, remaining: limit - now.count, resetMs };
+  };
 }

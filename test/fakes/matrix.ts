@@ -5,6 +5,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Limiter } from "./limits.ts";
 import { type Content, type FakeEvent, found, shownIn } from "./matrix-events.ts";
 
 /** `dropped-after`: it happened, and nobody is told. `html`: a proxy speaks instead. */
@@ -50,7 +51,12 @@ const token = "matrix-token-for-tests";
 type Known = number | "acknowledged";
 type Room = { readonly people: Set<string>; invited: boolean; joinedAt: number };
 
-export async function fakeMatrix(): Promise<FakeMatrix> {
+export type MatrixOptions = {
+  /** How fast messages may be sent; absent: as fast as they come. */
+  readonly limits?: Limiter;
+};
+
+export async function fakeMatrix({ limits }: MatrixOptions = {}): Promise<FakeMatrix> {
   const events: FakeEvent[] = [];
   const rooms = new Map<string, Room>();
   const transactions = new Map<string, string>();
@@ -149,6 +155,14 @@ export async function fakeMatrix(): Promise<FakeMatrix> {
     const failure = due < 0 ? null : (failures.splice(due, 1)[0]?.kind ?? null);
     if (failure !== null && failure !== "dropped-after") return fail(response, failure);
     if (isDenied || request.headers.authorization !== `Bearer ${token}`) return fail(response, "denied");
+    const [, room] = /\/rooms\/([^/]+)\/send\/m\.room\.message\//.exec(url.pathname) ?? [];
+    const waitMs = room === undefined ? 0 : (limits?.({ at: Date.now(), chat: room, kind: "post" }) ?? 0);
+    if (waitMs > 0)
+      return respond(response, 429, {
+        errcode: "M_LIMIT_EXCEEDED",
+        error: "slower",
+        retry_after_ms: Math.ceil(waitMs),
+      });
     const answer = await answerTo(request.method ?? "GET", url, bytes, response);
     if (failure === "dropped-after") return void request.socket.destroy();
     if (answer instanceof Uint8Array) return void response.writeHead(200).end(answer);

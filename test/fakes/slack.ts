@@ -14,6 +14,7 @@ import {
   botToken,
   newWorkspace,
 } from "./slack/workspace.ts";
+import type { Limiter } from "./limits.ts";
 import { type Failure, argsOf, bodyOf, fail, isAfter } from "./slack/http.ts";
 import { type Peer, welcome } from "./slack/websocket.ts";
 
@@ -29,13 +30,15 @@ export type SlackOptions = {
   /** Slack repeats at once, after a minute and after five; times this. Null: never by itself. */
   readonly retryScale?: number | null;
   readonly port?: number;
+  /** How fast messages may be posted and changed; absent: as fast as they come. */
+  readonly limits?: Limiter;
 };
 
 export type SlackFake = Awaited<ReturnType<typeof openSlack>>;
 
 type Pending = { readonly peer: Peer; readonly settle: (receipt: Receipt) => void };
 
-export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0 }: SlackOptions = {}) {
+export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0, limits }: SlackOptions = {}) {
   const workspace = newWorkspace();
   const peers = new Set<Peer>();
   const pending = new Map<string, Pending>();
@@ -81,6 +84,9 @@ export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0 }: 
     if (room === "files") return download(name, token, response);
     const args = argsOf(body);
     calls.push({ method: name, at: Date.now(), args });
+    const kind = name === "chat.postMessage" ? "post" : name === "chat.update" ? "edit" : null;
+    const waitMs = kind === null ? 0 : (limits?.({ at: Date.now(), chat: String(args["channel"]), kind }) ?? 0);
+    if (waitMs > 0) return fail({ retryAfter: Math.ceil(waitMs / 1_000) }, response);
     const failure = nextFailure(name);
     if (failure !== null && !isAfter(failure)) return fail(failure, response);
     const result = resultOf(name, args, token);
