@@ -12,6 +12,10 @@ test("only a wall that is not there is worth a line", () => {
       { type: "off", why: "Install it.", isAccepted: false },
       "There is no sandbox: tools have all your rights. Install it.",
     ],
+    [
+      { type: "off", why: "As root.", isAccepted: true, isRefused: true },
+      "There is no sandbox: commands and file tools are refused. As root.",
+    ],
     [{ type: "missing", why: "Install it." }, "No tool runs, because the sandbox is missing. Install it."],
     [undefined, null],
     [5, null],

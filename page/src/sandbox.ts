@@ -27,9 +27,11 @@ export function sandboxNotice(client: Pick<Client, "sandbox">, now: () => number
 /** What the status of the gateway means for the notice; null while the gateway does not know it. */
 export function readSandbox(value: unknown): string | null {
   const { sandbox } = (value ?? {}) as { readonly sandbox?: unknown };
-  const { type, why, isAccepted } = (sandbox ?? {}) as { readonly [name in "type" | "why" | "isAccepted"]?: unknown };
+  type Fields = { readonly [name in "type" | "why" | "isAccepted" | "isRefused"]?: unknown };
+  const { type, why, isAccepted, isRefused } = (sandbox ?? {}) as Fields;
   const reason = typeof why === "string" ? ` ${why}` : "";
   if (type === "missing") return `No tool runs, because the sandbox is missing.${reason}`;
+  if (type === "off" && isRefused === true) return `There is no sandbox: commands and file tools are refused.${reason}`;
   if (type === "off" && isAccepted !== true) return `There is no sandbox: tools have all your rights.${reason}`;
   return type === "on" || type === "off" ? "" : null;
 }

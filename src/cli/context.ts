@@ -43,7 +43,7 @@ export type AgentLook = {
   /** Null where nothing that it starts would run in one. */
   readonly sandbox:
     | { readonly type: "on"; readonly kind: string }
-    | { readonly type: "off"; readonly why: string; readonly isAccepted: boolean }
+    | { readonly type: "off"; readonly why: string; readonly isAccepted: boolean; readonly isRefused?: true }
     | { readonly type: "missing"; readonly why: string }
     | null;
   /** Programs that are to be started and cannot be found. */

@@ -8,7 +8,13 @@ export type SandboxKind = "bubblewrap" | "seatbelt" | "docker" | "podman";
 export type SandboxState =
   | { readonly type: "on"; readonly kind: SandboxKind }
   /** There is none. Only calls of owner and admins run, and everything but a short list asks (see docs/security.md). */
-  | { readonly type: "off"; readonly why: string; readonly isAccepted: boolean }
+  | {
+      readonly type: "off";
+      readonly why: string;
+      readonly isAccepted: boolean;
+      /** The gateway runs as root, so commands and file tools are refused all the same. */
+      readonly isRefused?: true;
+    }
   /** One was chosen and does not work here: nothing runs. */
   | { readonly type: "missing"; readonly why: string };
 

@@ -9,7 +9,7 @@ import { boundPath, checkGranted } from "./grants.ts";
 import { type Mount, arrangeMounts } from "./mounts.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { agentIdentity, gitConfig } from "./settings.ts";
-import { type SandboxChoice, type Trial, adviceFor, decideState, kindOf } from "./state.ts";
+import { type SandboxChoice, type Trial, adviceFor, decideState, kindOf, shownState } from "./state.ts";
 import { foldersOfPath } from "./system.ts";
 import { type ViewFacts, planView } from "./view.ts";
 
@@ -196,6 +196,16 @@ describe("the state", () => {
       const found = decideState(choice, kindOf(choice, platform), trial, false);
       assert.equal(found.type === "on" ? `on ${found.kind}` : found.type, state);
     });
+  test("as root without a sandbox tools are refused, unless that is allowed", () => {
+    const off = { type: "off", why: "None.", isAccepted: true } as const;
+    const refused = shownState(off, true, false);
+    assert.ok(refused.type === "off" && refused.isRefused === true);
+    assert.match(refused.why, /^None\. The gateway runs as root: .*allowRoot: true\.$/);
+    assert.equal(shownState(off, true, true), off);
+    assert.equal(shownState(off, false, false), off);
+    const on = { type: "on", kind: "bubblewrap" } as const;
+    assert.equal(shownState(on, true, false), on);
+  });
   test("what to do is said", () => {
     assert.match(adviceFor("not-installed", false), /apt install bubblewrap/);
     const denied = "bwrap: setting up uid map: Permission denied";

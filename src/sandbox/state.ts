@@ -54,6 +54,15 @@ export function decideState(
     : { type: "missing", why: `${why} Or set ${setting} to auto.` };
 }
 
+/** What people read about the sandbox. `allowRoot`: the owner accepts tools that run as root without one. */
+export function shownState(state: SandboxState, isRoot: boolean, allowRoot: boolean): SandboxState {
+  if (state.type !== "off" || !isRoot || allowRoot) return state;
+  return { ...state, isRefused: true, why: `${state.why} ${rootAdvice}` };
+}
+
+const rootAdvice =
+  "The gateway runs as root: install a sandbox, run it as another user, or set agent.tools.allowRoot: true.";
+
 /** What a user can do about the words of bubblewrap. */
 export function adviceFor(words: string, isInContainer: boolean): string {
   const said = words.trim().split("\n").at(-1) ?? "";

@@ -47,6 +47,8 @@ export function judgeSandbox({ agent }: Findings): Verdict {
   if (sandbox === null) return ok("this agent starts no programs");
   if (sandbox.type === "on") return ok(`tools run in a sandbox (${sandbox.kind})`);
   if (sandbox.type === "missing") return fault(`No tool runs. ${sandbox.why}`, "Until then the agent only talks.");
+  if (sandbox.isRefused === true)
+    return fault(`Commands and file tools are refused. ${sandbox.why}`, "Until then the agent mostly talks.");
   const what = `Tools run without a sandbox, with all rights of this user. ${sandbox.why}`;
   if (sandbox.isAccepted) return ok(`${what} It is accepted in the configuration.`);
   return warning(

@@ -197,6 +197,18 @@ const rows: readonly (readonly [
   ],
   [
     "sandbox",
+    "none, as root",
+    {
+      agent:
+        brain === null
+          ? null
+          : { ...brain, sandbox: { type: "off", why: "As root.", isAccepted: true, isRefused: true } },
+    },
+    "fault",
+    /file tools are refused\. As root/,
+  ],
+  [
+    "sandbox",
     "demanded",
     { agent: brain === null ? null : { ...brain, sandbox: { type: "missing", why: "not here" } } },
     "fault",

@@ -136,6 +136,10 @@ function serverLines({ servers = [] }: Partial<StatusReply>, now: number): reado
 /** Only where something is wrong with it. */
 function sandboxLine({ output }: Context, { sandbox }: StatusReply): readonly (readonly [string, string])[] {
   if (sandbox === undefined || sandbox === null || sandbox.type === "on") return [];
+  if (sandbox.type === "off" && sandbox.isRefused === true)
+    return [
+      ["sandbox", `${paint(output, "red", "none: commands and file tools are refused")}. ${oneLine(sandbox.why)}`],
+    ];
   if (sandbox.type === "off" && sandbox.isAccepted) return [["sandbox", "none, as configured; nearly every call asks"]];
   const what =
     sandbox.type === "off" ? "none: tools have all your rights, and nearly every call asks" : "missing: no tool runs";

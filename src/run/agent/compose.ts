@@ -17,6 +17,7 @@ import type { Sandbox, SandboxState } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
 import type { Workspace, Workspaces } from "../../ports/workspaces.ts";
 import { openSandbox } from "../../sandbox/index.ts";
+import { shownState } from "../../sandbox/state.ts";
 import { toolEnvironment } from "../../tools/environment.ts";
 import { type FileWorkers, openFileWorkers } from "../../tools/files/workers.ts";
 import { restartTool } from "../../tools/gateway/restart.ts";
@@ -36,15 +37,17 @@ export async function compose(config: Config, paths: Paths, given: AgentGiven): 
   const agent = await (config.agent.backend === "acp"
     ? composeAcp(config, host, given)
     : composeModel(config, paths, workspaces, owners, host, given));
-  return walled(agent, host.sandbox);
+  return walled(agent, host.sandbox, config.agent.tools.allowRoot);
 }
 
 /** No turn waits for the trial of the sandbox but one that uses a tool. */
-function walled(agent: Agent, sandbox: Sandbox): Agent {
+function walled(agent: Agent, sandbox: Sandbox, allowRoot: boolean): Agent {
   let known: SandboxState | null = null;
   return Object.defineProperties(agent, {
     sandbox: { get: () => known },
-    lookAtSandbox: { value: async () => (known = await sandbox.state()) },
+    lookAtSandbox: {
+      value: async () => (known = shownState(await sandbox.state(), process.getuid?.() === 0, allowRoot)),
+    },
   });
 }
 

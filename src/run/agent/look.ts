@@ -12,6 +12,7 @@ import { listed } from "../../agents/model/providers/list.ts";
 import { type ModelName, accessOf, near, parseModel } from "../../agents/model/providers/names.ts";
 import type { SandboxState } from "../../ports/sandbox.ts";
 import { openSandbox } from "../../sandbox/index.ts";
+import { shownState } from "../../sandbox/state.ts";
 import { type ModelSettings, modelSettings } from "./settings.ts";
 
 const askMs = 5_000;
@@ -30,7 +31,8 @@ export async function lookAtAgent(config: Config, paths: Paths): Promise<AgentLo
 
 async function sandboxIn({ agent }: Config, { home }: Paths): Promise<SandboxState> {
   const { sandbox: choice, unsafe: isUnsafeAccepted } = agent.tools.terminal;
-  return openSandbox({ choice, isUnsafeAccepted, home, userHome: homedir(), environment: environment() }).state();
+  const options = { choice, isUnsafeAccepted, home, userHome: homedir(), environment: environment() };
+  return shownState(await openSandbox(options).state(), process.getuid?.() === 0, agent.tools.allowRoot);
 }
 
 async function reachOf(settings: ModelSettings, model: string): Promise<Reach> {
