@@ -70,7 +70,10 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
 
   const checked = await check(draft);
   if (checked.type === "wrong") faults.push(...checked.faults);
-  const config = checked.type === "right" ? await withInstructions(checked.config, paths, input, draft, faults) : null;
+  const usable = checked.type === "right" ? checked.config : checked.rest;
+  if (usable !== null) await checkWorkspace(usable, paths, input, draft, faults);
+  const whole = usable === null ? null : await withInstructions(usable, paths, input, draft, faults);
+  const config = checked.type === "right" ? whole : null;
   if (config === null || faults.length > 0) return { type: "wrong", faults: inOrder(faults, paths.config), paths };
   const sources = {
     config: configText === null ? null : paths.config,
@@ -89,6 +92,26 @@ function secretVariables(variables: Variables): readonly string[] {
   );
 }
 
+const workspaceKey = ["agent", "tools", "workspace"];
+
+/** Tools would fail only at their first call, and after a long time. */
+async function checkWorkspace(
+  { agent }: Config,
+  paths: Paths,
+  input: ConfigInput,
+  draft: Draft,
+  faults: ConfigFault[],
+): Promise<void> {
+  const named = agent.tools.workspace;
+  const folder = named === undefined ? paths.workspace : resolve(paths.home, named);
+  const found = await input.readFile(folder, 0);
+  if (found.type !== "read" && found.type !== "too-large") return;
+  const origin = draft.originOf(workspaceKey);
+  faults.push(
+    faultAt(origin, workspaceKey.join("."), `is ${folder}, which is a file`, "move the file away or name a folder"),
+  );
+}
+
 const instructionsFileKey = ["agent", "instructionsFile"];
 
 /** The owner's words to the agent, where they are in a file of their own; it is named from the home on. */
@@ -100,7 +123,8 @@ async function withInstructions(
   faults: ConfigFault[],
 ): Promise<Config> {
   const { instructionsFile } = config.agent;
-  if (instructionsFile === undefined) return config;
+  const isFaulty = faults.some(({ key }) => key === instructionsFileKey.join("."));
+  if (instructionsFile === undefined || isFaulty) return config;
   const file = resolve(paths.home, instructionsFile);
   const inFile: ConfigFault[] = [];
   const text = await readText(file, input, inFile);

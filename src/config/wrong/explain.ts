@@ -9,7 +9,7 @@ import { modelName } from "../agent/schema.ts";
 import { isRefused, isRefusedAlways, isRefusedAt, notYet } from "../available.ts";
 import { variableOf } from "../env.ts";
 import { type ConfigFault, type KeyPath, type Origin, faultAt, formatKey, quoted } from "../faults.ts";
-import { configSchema } from "../schema.ts";
+import { type Config, configSchema } from "../schema.ts";
 import { withoutSecrets } from "../secret.ts";
 import { entriesOf, hasOneGroup, isSame, isSecret, schemaAt, takesNames, within, wordsOf } from "../shape.ts";
 import { type Checked, type Raw, isGroup, valueAt } from "./raw.ts";
@@ -28,11 +28,55 @@ export function explain(raw: Raw): Checked {
   };
   const possible = withoutNotYet(raw.value, raw, report);
   const known = withoutUnknown(configSchema, possible, [], report);
-  const parsed = safeParse(configSchema, known);
-  for (const issue of parsed.issues ?? []) for (const one of leaves(issue, [])) tell(one, raw, report);
-  if (parsed.success) checkAgent(parsed.output.agent, report);
-  if (parsed.success && faults.length === 0 && raw.faulty.length === 0) return { type: "right", config: parsed.output };
-  return { type: "wrong", faults };
+  const { rest, removed } = parseRest(known, (leaf) => tell(leaf, raw, report));
+  const isAgentWhole = [...raw.faulty, ...removed].every(([first, second]) => first !== "agent" || isApart(second));
+  if (rest !== null && isAgentWhole) checkAgent(rest.agent, report);
+  if (rest !== null && faults.length === 0 && raw.faulty.length === 0) return { type: "right", config: rest };
+  return { type: "wrong", faults, rest };
+}
+
+/** Settings of the agent that the checks between its settings do not read. */
+function isApart(key: KeyPath[number] | undefined): boolean {
+  return key === "tools" || key === "budget";
+}
+
+/**
+ * Checks that need several values run only where each of them is right. So faulty values are taken out, the group around
+ * them where that is not enough, and the rest is parsed again: one look finds everything.
+ */
+function parseRest(
+  known: unknown,
+  onFault: (leaf: Leaf) => void,
+): { rest: Config | null; removed: readonly KeyPath[] } {
+  const removed: KeyPath[] = [];
+  for (let value = known; ; ) {
+    const parsed = safeParse(configSchema, value);
+    if (parsed.success) return { rest: parsed.output, removed };
+    let next = value;
+    let hasChanged = false;
+    for (const leaf of parsed.issues.flatMap((issue) => leaves(issue, []))) {
+      // What is missing because it was taken out has its fault already.
+      if (!removed.some((one) => isWithin(one, leaf.path))) onFault(leaf);
+      const path = removableFrom(next, leaf.path).map(String);
+      next = without(next, path);
+      hasChanged ||= path.length > 0;
+      removed.push(leaf.path);
+    }
+    if (!hasChanged) return { rest: null, removed };
+    value = next;
+  }
+}
+
+/** The path, or the nearest one above it that is there and can be left out. */
+function removableFrom(value: unknown, path: KeyPath): KeyPath {
+  const list = path.findIndex((key) => typeof key === "number");
+  const groups = list === -1 ? path : path.slice(0, list);
+  if (groups.length === 0 || valueAt(value, groups.map(String)) !== undefined) return groups;
+  return removableFrom(value, groups.slice(0, -1));
+}
+
+function isWithin(inner: KeyPath, outer: KeyPath): boolean {
+  return outer.every((key, i) => inner[i] === key);
 }
 
 /** `also`: another key about which this says enough. */

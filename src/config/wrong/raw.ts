@@ -15,7 +15,8 @@ export type Raw = {
 
 export type Checked =
   | { readonly type: "right"; readonly config: Config }
-  | { readonly type: "wrong"; readonly faults: readonly ConfigFault[] };
+  /** `rest`: what is left without the faulty values, so that more can be checked; null where nothing usable is. */
+  | { readonly type: "wrong"; readonly faults: readonly ConfigFault[]; readonly rest: Config | null };
 
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (isGroup(at) && Object.hasOwn(at, key) ? at[key] : undefined), value);
