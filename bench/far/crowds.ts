@@ -187,7 +187,7 @@ export const meetings: readonly Meeting[] = [
       { of: "all", kind: "edit", count: 50, ms: 60_000 },
     ],
   },
-  { name: "Matrix", crowd: 30, open: openMatrixCrowd, rates: [] },
+  { name: "Matrix", crowd: 60, open: openMatrixCrowd, rates: [] },
 ];
 
 /** The most that any window of the rate held, beside what it may hold. */

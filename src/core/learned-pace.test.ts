@@ -20,28 +20,34 @@ function after(count: number, before: Learning = nothingLearned, from = 1_000): 
 }
 
 const burst = after(10);
-const learned = study(burst, refused(5_000), at(2_000), false);
+const learned = study(burst, refused(5_000), at(1_009), false);
 
 const rows: readonly (readonly [string, Learning, Learning["pace"]])[] = [
   ["nothing while all is accepted", burst, null],
   ["the pause is the time of one request, with a margin", learned, { everyMs: 6_000, burst: 5 }],
   [
     "a refusal in spite of that slows down",
-    study(learned, refused(100), at(9_000), false),
+    study(learned, refused(100), at(1_509), false),
     { everyMs: 7_200, burst: 2 },
   ],
   [
     "a longer pause than was learned counts",
-    study(learned, refused(9_000), at(9_000), false),
+    study(learned, refused(9_000), at(1_009), false),
     { everyMs: 10_800, burst: 2 },
   ],
+  [
+    "the time since the last accepted one counts",
+    study(burst, refused(1_000), at(5_009), false),
+    { everyMs: 6_000, burst: 5 },
+  ],
+  ["unless it is long ago", study(burst, refused(1_000), at(61_000), false), { everyMs: 1_200, burst: 5 }],
   ["refusals during the pause teach nothing", study(learned, refused(4_900), at(2_010), true), learned.pace],
   ["a penalty of minutes is no rate", study(burst, refused(600_000), at(2_000), false), null],
   ["a refusal in one chat teaches nothing about the account", study(burst, refused(5_000, {}), at(2_000), false), null],
   ["an outage teaches nothing", study(burst, { type: "unknown", why: "" }, at(2_000), false), null],
   [
     "a burst begins anew after a quiet time",
-    study(after(4, burst, 90_000), refused(5_000), at(91_000), false),
+    study(after(4, burst, 90_000), refused(5_000), at(90_003), false),
     { everyMs: 6_000, burst: 2 },
   ],
   [

@@ -20,6 +20,8 @@ export const nothingLearned: Learning = { pace: null, inRow: 0, acceptedAt: 0 as
 const quietMs = 60_000;
 /** A longer pause is a penalty, and says nothing about the rate. */
 const everyMaxMs = 30_000;
+/** After more time than this a burst is not used up by the last accepted request. */
+const sinceMaxMs = 10_000;
 const burstMax = 20;
 /** Slower than the refusal says: at the very edge the next request is refused again. */
 const margin = 1.2;
@@ -29,14 +31,17 @@ const relaxAfter = 200;
 const forgottenMs = 50;
 
 /**
- * Right after a burst, the pause that a refusal asks for is the time of one request. A refusal in spite of what was learned
- * means that it was too optimistic. Refusals during a pause were sent before it began and teach nothing.
+ * When nothing is left of a burst, one request takes the time from the last accepted one until the pause is over. A refusal
+ * in spite of what was learned means that it was too optimistic. Refusals during a pause were sent before it began and
+ * teach nothing.
  */
 export function study(before: Learning, result: SendResult, at: Instant, isResting: boolean): Learning {
   if (result.type === "accepted") return accepted(before, at);
   const isRefused = result.type === "retry" && result.all === true && result.afterMs > 0;
   if (!isRefused || isResting || result.afterMs > everyMaxMs) return before;
-  return { ...before, pace: slower(before, result.afterMs * margin), inRow: 0 };
+  const sinceMs = at - before.acceptedAt;
+  const onceMs = result.afterMs + (sinceMs < sinceMaxMs ? sinceMs : 0);
+  return { ...before, pace: slower(before, Math.min(everyMaxMs, onceMs * margin)), inRow: 0 };
 }
 
 function accepted({ pace, inRow, acceptedAt }: Learning, at: Instant): Learning {
