@@ -14,13 +14,15 @@ import { platforms } from "./platforms/index.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { Secret, toPrintable } from "./secret.ts";
 
-type Given = { readonly yaml?: string; readonly dotenv?: string; readonly env?: Readonly<Record<string, string>> };
+type Given = {
+  readonly yaml?: string;
+  readonly dotenv?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+};
 
-function input({ yaml, dotenv, env = {} }: Given): ConfigInput {
-  const files = new Map([
-    ["/h/config.yaml", yaml],
-    ["/h/.env", dotenv],
-  ]);
+function input({ yaml, dotenv, env = {}, files: more = {} }: Given): ConfigInput {
+  const files = new Map([["/h/config.yaml", yaml], ["/h/.env", dotenv], ...Object.entries(more)]);
   const readFile = async (path: string): Promise<FileRead> => {
     const text = files.get(path);
     return text === undefined ? { type: "missing" } : { type: "read", bytes: Buffer.from(text) };
@@ -317,4 +319,31 @@ test("without a config.yaml the YAML parser is not loaded", async () => {
 test("what becomes of interrupted work can be chosen", async () => {
   const { recovery } = await configOf({ yaml: "recovery: { afterCrash: suspend, autoResume: false }\n" });
   assert.deepEqual(recovery, { afterCrash: "suspend", autoResume: false });
+});
+
+test("faults of every kind are reported in one look", async () => {
+  const yaml = [
+    "gateway: { drainSeconds: soon }",
+    "agent: { backend: model, model: openai/gpt-5, instructionsFile: gone.md, tools: { workspace: notes.txt, allowRoot: 5 } }",
+    "platforms: { telegram: { token: 5 }, slack: { botToken: wrong } }",
+  ].join("\n");
+  const loaded = await loadConfig(input({ yaml, files: { "/h/notes.txt": "a file" } }));
+  const found = loaded.type === "wrong" ? loaded.faults.map(({ key }) => key) : [];
+  assert.deepEqual(found.toSorted(), [
+    "agent.instructionsFile",
+    "agent.model",
+    "agent.tools.allowRoot",
+    "agent.tools.workspace",
+    "gateway.drainSeconds",
+    "platforms.slack.appToken",
+    "platforms.slack.botToken",
+    "platforms.telegram.token",
+  ]);
+});
+
+test("a workspace that is a file is refused, also the one in the home", async () => {
+  const named = await faultsOf({ yaml: "agent: { tools: { workspace: notes.txt } }", files: { "/h/notes.txt": "" } });
+  assert.match(named.join("\n"), /agent\.tools\.workspace is \/h\/notes\.txt, which is a file; move the file away/);
+  const usual = await faultsOf({ files: { "/h/workspace": "" } });
+  assert.match(usual.join("\n"), /agent\.tools\.workspace is \/h\/workspace, which is a file/);
 });
