@@ -51,10 +51,12 @@ for (const protocol of ["openai", "anthropic", "google"] as const) {
 
 test("S12 a request that is still under way ends with the agent", async (t) => {
   const { step, fake, agent } = await stage(t, () => ({ dead: "hang" }), {}, "openai", patient);
-  const lost = step();
+  let given: string | null = null;
+  void step().then(({ type }) => (given = type));
   await fake.asked(1);
   await agent.close("all");
-  assert.equal((await lost).type, "failed");
+  await soon(() => given !== null, "the step ends");
+  assert.equal(given, "failed");
   await soon(() => fake.open() === 0, "its connection is closed");
 });
 

@@ -32,7 +32,7 @@ test("every home is told, each under a key of its own that names the restart, an
   };
   await tellHomes(file, homes, { post }, world);
   assert.equal(posted.length, 2);
-  assert.match(posted[0] ?? "", /^telegram \S*b1\S* .*restarted/);
+  assert.match(posted[0] ?? "", /^telegram \S*b1\S* Restarted/);
   assert.notEqual(posted[0]?.split(" ")[1], posted[1]?.split(" ")[1]);
   assert.equal(existsSync(file), false);
   await tellHomes(file, homes, { post }, world);
