@@ -9,8 +9,9 @@ import { dirname, join, resolve } from "node:path";
 type Peer = {
   readonly package: string;
   readonly version: string;
-  /** What is started or imported, below node_modules. */
+  /** What is started or imported, below node_modules, or below the virtual environment of a package for Python. */
   readonly entry: string;
+  readonly isPython?: true;
   /** Packages that it needs beside it, as `name@version`. */
   readonly beside?: readonly string[];
 };
@@ -25,6 +26,17 @@ export const peers: Readonly<Record<string, Peer>> = {
     package: "@modelcontextprotocol/server-filesystem",
     version: "2026.8.31",
     entry: "@modelcontextprotocol/server-filesystem/dist/index.js",
+  },
+  conformance: {
+    package: "@modelcontextprotocol/conformance",
+    version: "0.2.0-alpha.12",
+    entry: "@modelcontextprotocol/conformance/dist/index.js",
+  },
+  "python-mcp": {
+    package: "mcp",
+    version: "2.3.0",
+    entry: "bin/python",
+    isPython: true,
   },
   opencode: {
     package: "opencode-linux-x64",
@@ -71,7 +83,7 @@ export function peerIn(folder: string | undefined, name: string): string | null 
 }
 
 function entryOf(folder: string, name: string, peer: Peer): string {
-  return join(resolve(folder), name, "node_modules", peer.entry);
+  return join(resolve(folder), name, peer.isPython === true ? "venv" : "node_modules", peer.entry);
 }
 
 function markOf(folder: string, name: string, peer: Peer): string {
@@ -84,7 +96,10 @@ async function install(folder: string, name: string, peer: Peer): Promise<string
     mkdirSync(place, { recursive: true });
     // Without a package.json of its own, npm would look for one further up.
     writeFileSync(join(place, "package.json"), '{ "private": true }\n');
-    const wrong = await npmInstall(place, [`${peer.package}@${peer.version}`, ...(peer.beside ?? [])]);
+    const wrong =
+      peer.isPython === true
+        ? await pipInstall(place, `${peer.package}==${peer.version}`)
+        : await npmInstall(place, [`${peer.package}@${peer.version}`, ...(peer.beside ?? [])]);
     if (wrong === null && existsSync(entryOf(folder, name, peer))) {
       writeFileSync(markOf(folder, name, peer), "");
       return entryOf(folder, name, peer);
@@ -108,12 +123,26 @@ function npmInstall(place: string, what: readonly string[]): Promise<string | nu
     place,
     ...what,
   ];
+  return ran("npm", words, place);
+}
+
+async function pipInstall(place: string, what: string): Promise<string | null> {
+  const made = await ran("python3", ["-m", "venv", "venv"], place);
+  if (made !== null) return made;
+  const words = ["install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "20", what];
+  return ran(join(place, "venv", "bin", "pip"), words, place);
+}
+
+/** Null when it went well, else why not. */
+function ran(program: string, words: readonly string[], cwd: string): Promise<string | null> {
   return new Promise((done) => {
-    const npm = spawn("npm", words, { cwd: place, stdio: ["ignore", "ignore", "pipe"], timeout: attemptMs });
+    const child = spawn(program, words, { cwd, stdio: ["ignore", "ignore", "pipe"], timeout: attemptMs });
     let said = "";
-    npm.stderr.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-2_000)));
-    npm.on("error", (error) => done(error.message));
-    npm.on("close", (code, signal) => done(code === 0 ? null : `npm ended with ${code ?? signal}: ${said.trim()}`));
+    child.stderr.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-2_000)));
+    child.on("error", (error) => done(error.message));
+    child.on("close", (code, signal) =>
+      done(code === 0 ? null : `${program} ended with ${code ?? signal}: ${said.trim()}`),
+    );
   });
 }
 

@@ -96,12 +96,16 @@ async function open({ client, transport }: Line, mode: DialMode, { timeoutMs, si
 function transportFor({ server, launch, streams }: DialOptions, mode: DialMode): McpTransport {
   if (!("url" in server)) return pipe(launch);
   // Redirects are followed within the origin alone: the headers are for the configured server.
-  const [url, fetch] = [new URL(server.url), watchedFetch(streams)];
+  const url = new URL(server.url);
   const requestInit = { headers: { ...server.headers } };
-  if (mode === "sse") return new SSEClientTransport(url, { requestInit, fetch });
+  if (mode === "sse") {
+    // Answers come on the one stream; that of a request only says that it arrived.
+    const fetch = watchedFetch({ ...streams, answerEnded: () => undefined });
+    return new SSEClientTransport(url, { requestInit, fetch });
+  }
   return new StreamableHTTPClientTransport(url, {
     requestInit,
-    fetch,
+    fetch: watchedFetch(streams),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,

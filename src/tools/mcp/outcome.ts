@@ -25,8 +25,11 @@ export function afterAttempts(call: CallFacts, attempts: readonly FailedAttempt[
   const last = attempts.at(-1);
   if (last === undefined) return "again";
   const isRepeatable = call.effect === "pure" || call.effect === "keyed";
-  if (attempts.length === 1 && (last.type === "unheard" || (last.type === "lost" && isRepeatable))) return "again";
   const lost = attempts.find((one) => one.type === "lost");
+  if (lost !== undefined && !isRepeatable) return unknown(call, lost, last);
+  // Each kind of failure is tried again once: the first repeat may still have met the old connection.
+  const isFirst = attempts.filter((one) => one.type === last.type).length === 1;
+  if (isFirst && (last.type === "unheard" || last.type === "lost")) return "again";
   if (lost !== undefined && call.effect !== "pure") return unknown(call, lost, last);
   if (last.type === "refused") return complaint(`the MCP server ${call.server} refused the call: ${last.why}`);
   if (last.type === "unreachable") return unreachable(call.server, last.why);
@@ -41,7 +44,7 @@ export function unreachable(server: string, why: string): ToolResult {
 }
 
 function unknown({ server, tool }: CallFacts, lost: FailedAttempt, last: FailedAttempt): ToolResult {
-  const later = last === lost ? "" : `; a second attempt failed: ${sentence(last.why)}`;
+  const later = last === lost ? "" : `; a later attempt failed: ${sentence(last.why)}`;
   const why = `the MCP server ${server} gave no result: ${sentence(lost.why)}${later}. Whether ${tool} was done is not known`;
   return { type: "unknown", why, outside: true };
 }

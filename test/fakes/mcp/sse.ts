@@ -2,8 +2,9 @@
 
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
-type Message = { readonly id?: number; readonly method: string };
+type Message = { readonly id?: number; readonly method: string; readonly params?: { readonly name?: string } };
 
 export type SseServer = {
   readonly url: string;
@@ -26,14 +27,15 @@ export async function openSseServer(): Promise<SseServer> {
     response.on("close", () => streams.delete(session));
   }
 
-  function resultOf({ method }: Message): object {
+  function resultOf({ method, params }: Message): object {
     if (method === "initialize") {
       const serverInfo = { name: "sse", version: "1" };
       return { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo };
     }
-    if (method === "tools/list") return { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
+    if (method === "tools/list")
+      return { tools: ["echo", "slow"].map((name) => ({ name, inputSchema: { type: "object" } })) };
     if (method !== "tools/call") return {};
-    calls.push("echo");
+    calls.push(params?.name ?? "");
     return { content: [{ type: "text", text: "over sse" }] };
   }
 
@@ -47,6 +49,7 @@ export async function openSseServer(): Promise<SseServer> {
     const message = JSON.parse(Buffer.concat(chunks).toString()) as Message;
     if (message.id === undefined) return;
     const answer = { jsonrpc: "2.0", id: message.id, result: resultOf(message) };
+    if (message.params?.name === "slow") await sleep(2_000);
     stream.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
   }
 
