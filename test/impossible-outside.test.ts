@@ -51,7 +51,7 @@ function folderOf(t: TestContext): string {
 test("impossible 18: whoever waits for a stop is more patient than the longest stop", () => {
   for (const drain of [0, 1, 5, 29, 30, 59, 60, 61, 120, 3_600]) {
     const longest = drain + limits.stopMs / 1_000;
-    const unit = Number(/^TimeoutStopSec=(\d+)$/m.exec(systemdUnit(place, "user", drain))?.[1]);
+    const unit = Number(/^TimeoutStopSec=(\d+)$/m.exec(systemdUnit(place, "user", { drainSeconds: drain }))?.[1]);
     const s6 = Number(
       s6Files(place, "/run/service/everturn", drain).find(({ path }) => path.endsWith("timeout-kill"))?.text,
     );
@@ -205,7 +205,7 @@ test("impossible 23: the loop turns while the disk works", async (t) => {
 });
 
 test("impossible 24: every end that should be followed by a start is, under every supervisor", () => {
-  const unit = systemdUnit(place, "user", 0);
+  const unit = systemdUnit(place, "user", { drainSeconds: 0 });
   const codesIn = (key: string) =>
     new Set((new RegExp(`^${key}=(.*)$`, "m").exec(unit)?.[1] ?? "").split(" ").map(Number));
   assert.match(unit, /^Restart=always$/m);

@@ -13,7 +13,7 @@ import { type Here, findService, isAttended, servicesOf } from "./verbs.ts";
 
 const user = { name: "ann", uid: 1000, home: "/home/ann" };
 const place = { home: "/h", name: "everturn", node: "/node", main: "/main.js", passOn: {}, user };
-const unit = systemdUnit(place, "user", 0);
+const unit = systemdUnit(place, "user", { drainSeconds: 0 });
 
 table(
   "in which settings two texts differ",
@@ -49,7 +49,7 @@ test("a key of a property list is told by its name", () => {
 });
 
 test("S32 a unit that would cut a stop off suggests `everturn gateway install --force`, or a smaller gateway.drainSeconds", () => {
-  const wanted = systemdUnit(place, "user", 300);
+  const wanted = systemdUnit(place, "user", { drainSeconds: 300 });
   const told = driftOf({ title: "the service x" }, "/u/x.service", { installed: unit, wanted }, 300) ?? "";
   assert.match(told, /^The service x \(\/u\/x\.service\) is not what this version would write: TimeoutStopSec\./);
   assert.match(told, /kills a stop after 90 s, and gateway\.drainSeconds 300 needs 330 s/);
@@ -60,7 +60,7 @@ test("S32 a unit that differs otherwise suggests `everturn gateway install --for
   const installed = unit.replace("KillMode=mixed", "KillMode=process");
   const told = driftOf({ title: "the service x" }, "/u/x.service", { installed, wanted: unit }, 0) ?? "";
   assert.match(told, /KillMode\. Repair it with `everturn gateway install --force`\.$/);
-  const generous = systemdUnit(place, "user", 300);
+  const generous = systemdUnit(place, "user", { drainSeconds: 300 });
   const longer = driftOf({ title: "the service x" }, "/u/x.service", { installed: generous, wanted: unit }, 0) ?? "";
   assert.doesNotMatch(longer, /drainSeconds/, "one that waits longer than it must cuts nothing off");
   assert.equal(driftOf({ title: "x" }, "/u", { installed: unit, wanted: unit }, 0), null);
@@ -80,7 +80,7 @@ function machine(t: TestContext, env: Here["env"]): Here {
     owner: own,
     exists: (path) => path.startsWith(folder),
   };
-  const [file] = servicesOf(all)[0]?.files(0) ?? [];
+  const [file] = servicesOf(all)[0]?.files({ drainSeconds: 0 }) ?? [];
   assert.ok(file !== undefined);
   mkdirSync(dirname(file.path), { recursive: true });
   writeFileSync(file.path, file.text);
@@ -90,13 +90,16 @@ function machine(t: TestContext, env: Here["env"]): Here {
 test("S32 at a start under a supervisor the unit on the disk is compared with what would be written now", async (t) => {
   const all = machine(t, { EVERTURN_SUPERVISOR: "systemd" });
   assert.equal(findService(all)?.kind, "systemd-user");
-  assert.equal(await unitDrift(all, 0), null);
-  assert.match((await unitDrift(all, 120)) ?? "", /needs 150 s.*install --force.*smaller/);
-  assert.match((await unitDrift({ ...all, node: "/new/node" }, 0)) ?? "", /ExecStart.*install --force/);
+  assert.equal(await unitDrift(all, { drainSeconds: 0 }), null);
+  assert.match((await unitDrift(all, { drainSeconds: 120 })) ?? "", /needs 150 s.*install --force.*smaller/);
+  assert.match(
+    (await unitDrift({ ...all, node: "/new/node" }, { drainSeconds: 0 })) ?? "",
+    /ExecStart.*install --force/,
+  );
 });
 
 test("without a supervisor nobody is told: what is installed was not used", async (t) => {
-  assert.equal(await unitDrift(machine(t, {}), 120), null);
+  assert.equal(await unitDrift(machine(t, {}), { drainSeconds: 120 }), null);
 });
 
 test("a folder that was prepared for an s6 that does not run is in nobody's charge", async (t) => {

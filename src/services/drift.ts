@@ -3,7 +3,7 @@
 // Comments and empty lines do not count, and neither do drop-ins: they are their owner's will.
 
 import { basename } from "node:path";
-import { type Service, stopSeconds } from "./kinds.ts";
+import { type Service, type ServiceNeeds, stopSeconds } from "./kinds.ts";
 import { readInstalled } from "./files.ts";
 import { type Here, findService } from "./verbs.ts";
 
@@ -59,16 +59,16 @@ export function driftOf(
 }
 
 /** What to tell at a start under a supervisor about the service of this home; null when all is well or there is none. */
-export async function unitDrift(all: Here, drainSeconds: number): Promise<string | null> {
+export async function unitDrift(all: Here, needs: ServiceNeeds): Promise<string | null> {
   if ((all.env["EVERTURN_SUPERVISOR"] ?? "") === "") return null;
   const service = findService(all);
   if (service === null) return null;
-  for (const file of service.files(drainSeconds)) {
+  for (const file of service.files(needs)) {
     const installed = await readInstalled(file);
     const told =
       installed === null
         ? `${file.path} of ${service.title} is missing. Repair it with \`${repair}\`.`
-        : driftOf(service, file.path, { installed, wanted: file.text }, drainSeconds);
+        : driftOf(service, file.path, { installed, wanted: file.text }, needs.drainSeconds);
     if (told !== null) return told;
   }
   return null;

@@ -51,14 +51,24 @@ export type ServiceState = "running" | "stopped" | "failed" | "missing" | "unkno
 
 export type Answer = { readonly code: number; readonly out: string; readonly err: string };
 
+/** What the files of a service take from the configuration. */
+export type ServiceNeeds = {
+  readonly drainSeconds: number;
+  /** Tools may gain privileges of the system, so nothing may keep them from it. */
+  readonly needsPrivileges?: boolean;
+};
+
+/** Where only the names of the files matter. */
+export const noNeeds: ServiceNeeds = { drainSeconds: 0 };
+
 export type Service = {
   readonly kind: Kind;
   /** The name the supervisor knows it by: `everturn.service`, `dev.everturn.gateway`, a folder, a task. */
   readonly label: string;
   /** For people: `the systemd user service everturn.service`. */
   readonly title: string;
-  /** The first is the one whose presence means that it is installed. Nothing else may depend on the drain. */
-  files(drainSeconds: number): readonly ServiceFile[];
+  /** The first is the one whose presence means that it is installed. Nothing else may depend on the configuration. */
+  files(needs: ServiceNeeds): readonly ServiceFile[];
   /** What must succeed before anything is written: can the supervisor be reached at all? */
   readonly check: readonly Command[];
   /** After the files are written; starts it as well. */

@@ -64,7 +64,7 @@ test("labels and commands", () => {
   const agent = launchdService(place, "user", "/Users/ann/Library/LaunchAgents");
   const typed = (commands: typeof agent.install) => commands.map(({ program, words }) => [program, ...words].join(" "));
   const path = "/Users/ann/Library/LaunchAgents/dev.everturn.gateway.plist";
-  assert.equal(agent.files(0)[0]?.path, path);
+  assert.equal(agent.files({ drainSeconds: 0 })[0]?.path, path);
   assert.deepEqual(typed(agent.install), [
     "launchctl bootout gui/501/dev.everturn.gateway",
     "launchctl enable gui/501/dev.everturn.gateway",

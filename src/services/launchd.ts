@@ -77,7 +77,7 @@ export function launchdService(place: Place, scope: Scope, listFolder: string): 
     kind: scope === "system" ? "launchd-system" : "launchd",
     label,
     title: `the launchd ${scope === "system" ? "daemon" : "agent"} ${label}`,
-    files: (drainSeconds) => [{ path, text: launchdList(place, scope, drainSeconds), mode: 0o644 }],
+    files: ({ drainSeconds }) => [{ path, text: launchdList(place, scope, drainSeconds), mode: 0o644 }],
     check: [launchctl("reach launchd", "print", domain)],
     // What is loaded already is not read again.
     install: [{ ...unload, mayFail: true }, ...load],

@@ -68,7 +68,7 @@ export function s6Service(place: Place, scan: string): Service {
     kind: "s6",
     label: folder,
     title: `the s6 service ${folder}`,
-    files: (drainSeconds) => s6Files(place, folder, drainSeconds),
+    files: ({ drainSeconds }) => s6Files(place, folder, drainSeconds),
     check: [s6("reach s6", "svscanctl", scan)],
     install: [s6("have s6 look for services", "svscanctl", "-a", scan)],
     uninstall: [s6("stop the service", "svc", "-wD", "-d", folder)],

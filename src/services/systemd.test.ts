@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { table } from "../testing/table.ts";
+import { needsPrivileges } from "./hardening.ts";
 import type { Place } from "./kinds.ts";
 import { systemdService, systemdState, systemdUnit } from "./systemd.ts";
 
@@ -41,13 +42,15 @@ table(
     { name: "S31 drain 180", drain: 180, seconds: "210" },
   ].flatMap((one) => (["user", "system"] as const).map((scope) => ({ ...one, name: `${one.name}, ${scope}`, scope }))),
   ({ drain, seconds, scope }) => {
-    assert.deepEqual(settings(systemdUnit(place, scope, drain)).get("Service.TimeoutStopSec"), [seconds]);
+    assert.deepEqual(settings(systemdUnit(place, scope, { drainSeconds: drain })).get("Service.TimeoutStopSec"), [
+      seconds,
+    ]);
   },
 );
 
 test("what both units say about ends, starts and readiness", () => {
   for (const scope of ["user", "system"] as const) {
-    const unit = settings(systemdUnit(place, scope, 0));
+    const unit = settings(systemdUnit(place, scope, { drainSeconds: 0 }));
     const expected: Readonly<Record<string, string>> = {
       "Unit.StartLimitIntervalSec": "0",
       "Service.Type": "notify",
@@ -72,14 +75,54 @@ test("what both units say about ends, starts and readiness", () => {
       '"NODE_EXTRA_CA_CERTS=/etc/ssl/ours.pem"',
     ]);
     assert.deepEqual(unit.get("Service.User"), scope === "system" ? ["ann"] : undefined);
-    // Each of these would take something from a tool that its user has: sudo, the real /tmp, name spaces, the JIT.
-    const harmful = /NoNewPrivileges|Protect|PrivateTmp|RestrictNamespaces|MemoryDenyWriteExecute|SystemCallFilter/;
+    // Each of these would take something that the sandbox, the people or V8 need.
+    const harmful =
+      /ProtectKernelTunables|ProtectKernelLogs|ProtectProc|ProtectHo|Private|RestrictNamespaces|MemoryDeny|SystemCallFilter/;
     assert.deepEqual(
       [...unit.keys()].filter((name) => harmful.test(name)),
       [],
     );
   }
 });
+
+const hardened = /^Service\.(?:NoNew|Restrict[AR]|RestrictSUID|Lock|SystemCallArch|Protect|Capability)/;
+const rising = { NoNewPrivileges: "yes", SystemCallArchitectures: "native", LockPersonality: "yes" };
+
+table(
+  "what a unit takes away",
+  [
+    { name: "of a user", scope: "user", uid: 1000, count: 6 },
+    { name: "of the system", scope: "system", uid: 1000, count: 11 },
+    { name: "of root, which keeps its capabilities", scope: "system", uid: 0, count: 10 },
+  ] as const,
+  ({ scope, uid, count }) => {
+    const of = { ...place, user: { ...place.user, uid } };
+    const unit = settings(systemdUnit(of, scope, { drainSeconds: 0 }));
+    assert.equal([...unit.keys()].filter((name) => hardened.test(name)).length, count);
+    for (const [name, value] of Object.entries(rising)) assert.deepEqual(unit.get(`Service.${name}`), [value]);
+    const open = settings(systemdUnit(of, scope, { drainSeconds: 0, needsPrivileges: true }));
+    assert.deepEqual(
+      [...open.keys()].filter((name) => hardened.test(name)),
+      [],
+    );
+  },
+);
+
+table(
+  "which settings need privileges",
+  [
+    { name: "as it comes", terminal: { sandbox: "auto", outside: false }, isNeeded: false },
+    { name: "docker", terminal: { sandbox: "docker", outside: false }, isNeeded: false },
+    {
+      name: "podman maps users by a program with setuid",
+      terminal: { sandbox: "podman", outside: false },
+      isNeeded: true,
+    },
+    { name: "sudo outside", terminal: { sandbox: "auto", outside: true }, isNeeded: true },
+    { name: "no sandbox", terminal: { sandbox: "off", outside: false }, isNeeded: true },
+  ],
+  ({ terminal, isNeeded }) => assert.equal(needsPrivileges(terminal), isNeeded),
+);
 
 table(
   "paths with signs that mean something to systemd",
@@ -92,7 +135,7 @@ table(
     { name: "other scripts", path: "/süß/家", start: '"/süß/家"', variable: "/süß/家" },
   ],
   ({ path, start, variable }) => {
-    const unit = settings(systemdUnit({ ...place, node: path, home: path }, "system", 0));
+    const unit = settings(systemdUnit({ ...place, node: path, home: path }, "system", { drainSeconds: 0 }));
     assert.equal(unit.get("Service.ExecStart")?.[0], `:${start} "/opt/everturn/dist/main.js" gateway run`);
     assert.equal(unit.get("Service.Environment")?.[0], `"EVERTURN_HOME=${variable}"`);
     assert.equal(unit.get("Unit.RequiresMountsFor")?.[0], `"${variable}"`);
@@ -104,7 +147,7 @@ test("commands name the unit, and the user's own systemd where it is the user's"
   const system = systemdService(place, "system", "/etc/systemd/system");
   const typed = (one: typeof user, verb: "install" | "start" | "stop" | "restart" | "uninstall") =>
     one[verb].map(({ program, words }) => [program, ...words].join(" "));
-  assert.equal(user.files(0)[0]?.path, "/home/ann/.config/systemd/user/everturn.service");
+  assert.equal(user.files({ drainSeconds: 0 })[0]?.path, "/home/ann/.config/systemd/user/everturn.service");
   assert.deepEqual(typed(user, "install"), [
     "systemctl --user daemon-reload",
     "systemctl --user enable everturn.service",

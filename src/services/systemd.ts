@@ -1,13 +1,19 @@
 // The unit of systemd, for a user or for the whole system, and the commands that go with it. Pure.
 //
-// Hardening is left to the tools' own sandbox. Nearly all that systemd offers (ProtectSystem, PrivateTmp, ProtectKernel*,
-// RestrictNamespaces, LockPersonality, SystemCallFilter) either shows tools another machine than their user's, or implies
-// NoNewPrivileges for an ordinary user, and then `sudo` in a tool fails; MemoryDenyWriteExecute ends V8 itself. What is
-// kept costs a tool nothing: OOMPolicy=continue, because otherwise the death of a tool that ate the memory would stop the
-// gateway as well, and LimitCORE=0, because an image of the memory holds messages and tokens.
+// OOMPolicy=continue, because otherwise the death of a tool that ate the memory would stop the gateway as well. LimitCORE=0,
+// because an image of the memory holds messages and tokens.
 
 import { join } from "node:path";
-import { type Answer, type Command, type Place, type Service, type ServiceState, stopSeconds } from "./kinds.ts";
+import { hardening } from "./hardening.ts";
+import {
+  type Answer,
+  type Command,
+  type Place,
+  type Service,
+  type ServiceNeeds,
+  type ServiceState,
+  stopSeconds,
+} from "./kinds.ts";
 
 export type Scope = "user" | "system";
 
@@ -16,7 +22,11 @@ const watchdogSeconds = 60;
 /** A start may have to migrate a large store; it is ready long before, as a rule. */
 const startSeconds = 600;
 
-export function systemdUnit(place: Place, scope: Scope, drainSeconds: number): string {
+export function systemdUnit(
+  place: Place,
+  scope: Scope,
+  { drainSeconds, needsPrivileges = false }: ServiceNeeds,
+): string {
   const { home, node, main, passOn, user } = place;
   const variables = { EVERTURN_HOME: home, EVERTURN_SUPERVISOR: "systemd", ...passOn };
   const isSystem = scope === "system";
@@ -62,6 +72,9 @@ export function systemdUnit(place: Place, scope: Scope, drainSeconds: number): s
     "# An image of the memory would hold messages and tokens.",
     "LimitCORE=0",
     "SyslogIdentifier=everturn",
+    ...(needsPrivileges
+      ? ["# Not hardened: the settings of agent.tools.terminal let commands gain privileges."]
+      : ["# For what runs outside of the sandbox of tools.", ...hardening(scope, user)]),
     "",
     "[Install]",
     `WantedBy=${isSystem ? "multi-user.target" : "default.target"}`,
@@ -79,9 +92,7 @@ export function systemdService(place: Place, scope: Scope, unitFolder: string): 
     kind: `systemd-${scope}`,
     label,
     title: `the systemd ${scope} service ${label}`,
-    files: (drainSeconds) => [
-      { path: join(unitFolder, label), text: systemdUnit(place, scope, drainSeconds), mode: 0o644 },
-    ],
+    files: (needs) => [{ path: join(unitFolder, label), text: systemdUnit(place, scope, needs), mode: 0o644 }],
     check: [systemctl("reach systemd", "show", "--property=Version")],
     install: [
       systemctl("read the units again", "daemon-reload"),

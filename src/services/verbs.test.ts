@@ -94,7 +94,7 @@ function systemPath(all: Here): string {
   return (
     servicesOf(all)
       .find((one) => one.kind === "systemd-system")
-      ?.files(0)[0]?.path ?? assert.fail()
+      ?.files({ drainSeconds: 0 })[0]?.path ?? assert.fail()
   );
 }
 

@@ -9,7 +9,7 @@ import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { type Environment, environment } from "../config/load.ts";
 import { Fault, sentenceOf } from "../core/fault.ts";
 import { shellWord } from "../core/shell.ts";
-import { type Answer, type Command, type Place, type Service, nameOf } from "./kinds.ts";
+import { type Answer, type Command, type Place, type Service, nameOf, noNeeds } from "./kinds.ts";
 import { launchdService } from "./launchd.ts";
 import { s6Service } from "./s6.ts";
 import { type Scope, systemdService } from "./systemd.ts";
@@ -93,7 +93,7 @@ export function runsAs({ kind }: Service, { user, owner }: Here): Place["user"] 
 }
 
 export function isInstalled(service: Service, { exists }: Here): boolean {
-  const [first] = service.files(0);
+  const [first] = service.files(noNeeds);
   return first !== undefined && exists(first.path);
 }
 

@@ -125,7 +125,7 @@ test("the commands of the task, word by word", () => {
   const service = windowsService(place);
   const folder = "C:\\Users\\Ärger & <Söhne>\\.everturn\\task";
   assert.deepEqual(
-    service.files(0).map(({ path, encoding }) => [path, encoding]),
+    service.files({ drainSeconds: 0 }).map(({ path, encoding }) => [path, encoding]),
     [
       [`${folder}\\task.xml`, "utf16le"],
       [`${folder}\\gateway.cmd`, undefined],
@@ -140,7 +140,11 @@ test("the commands of the task, word by word", () => {
   assert.deepEqual(service.uninstall.map(spoken), ["schtasks /End /TN everturn", "schtasks /Delete /TN everturn /F"]);
   assert.equal(spoken(service.status), "schtasks /Query /TN everturn /V /FO CSV /NH");
   assert.deepEqual(service.restart, []);
-  assert.equal(service.files(0)[0]?.text, service.files(3_600)[0]?.text, "the drain is waited for outside of the task");
+  assert.equal(
+    service.files({ drainSeconds: 0 })[0]?.text,
+    service.files({ drainSeconds: 3_600 })[0]?.text,
+    "the drain is waited for outside of the task",
+  );
 });
 
 const row = (status: string, result: string) =>

@@ -47,10 +47,10 @@ for (const scope of ["user", "system"] as const)
     ];
     const file = join(folder, "everturn.service");
     for (const place of places) {
-      writeFileSync(file, systemdUnit(place, scope, 0));
+      writeFileSync(file, systemdUnit(place, scope, { drainSeconds: 0 }));
       assert.equal(await verify(file, folder, scope), "");
     }
-    writeFileSync(file, systemdUnit(plain, scope, 0).replace("KillMode=mixed", "KilMode=mixed"));
+    writeFileSync(file, systemdUnit(plain, scope, { drainSeconds: 0 }).replace("KillMode=mixed", "KilMode=mixed"));
     assert.match(await verify(file, folder, scope), /Unknown key.*'KilMode'/, "a mistake would have been told");
   });
 
@@ -80,7 +80,7 @@ async function actingMachine(t: TestContext) {
   mkdirSync(home);
   writeFileSync(main, actor);
   writeFileSync(join(home, "at-term"), "1");
-  const unit = systemdUnit({ ...placeIn(folder), node: "/bin/sh", main }, "system", 0);
+  const unit = systemdUnit({ ...placeIn(folder), node: "/bin/sh", main }, "system", { drainSeconds: 0 });
   const machine = await bootSystemd(t, [folder]);
   const unitFile = join(folder, "everturn.service");
   writeFileSync(unitFile, unit);

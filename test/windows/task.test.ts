@@ -36,7 +36,7 @@ async function writeTask(home: string): Promise<string> {
   const user = { name: "somebody", uid: null, home: "C:\\users\\somebody" };
   const passOn = { MARK: "50% & more" };
   const place = { home: windowsPath(home), name: "everturn", node: nodeFile, main: mainFile, passOn, user };
-  const files = windowsService(place).files(0);
+  const files = windowsService(place).files({ drainSeconds: 0 });
   for (const file of files) await writeWhole({ ...file, path: ownPath(file.path) });
   return files[0]?.text ?? "";
 }

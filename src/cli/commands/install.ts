@@ -12,7 +12,15 @@ import { prepareFolder, shouldAutostart } from "../../services/autostart.ts";
 import { differences, repair } from "../../services/drift.ts";
 import { endServed } from "../../services/ending.ts";
 import { makeFolder, readInstalled, removeFile, writeWhole } from "../../services/files.ts";
-import { type Command, type Service, type ServiceFile, refuseControlCharacters } from "../../services/kinds.ts";
+import { serviceNeeds } from "../../services/hardening.ts";
+import {
+  type Command,
+  type Service,
+  type ServiceFile,
+  type ServiceNeeds,
+  noNeeds,
+  refuseControlCharacters,
+} from "../../services/kinds.ts";
 import {
   type Here,
   carryOut,
@@ -37,7 +45,7 @@ export async function install(context: Context, all: Here = hereOf(context)): Pr
   const scope = context.flags["system"] === true ? "system" : "user";
   const service = serviceToInstall(all, scope, isTrial);
   refuseControlCharacters(placeOf(all, scope));
-  const files = service.files(await drainOf(all));
+  const files = service.files(await needsOf(all));
   if (context.flags["allow-root"] !== true) refuseRoot(service, all);
   if (isTrial) warnOfRefusal(context, all, scope);
   if (isTrial) return showPlan(context, service, { write: files, remove: [], run: service.install });
@@ -73,7 +81,7 @@ export async function uninstall(context: Context, all: Here = hereOf(context)): 
   const service = wanted !== null && isInstalled(wanted, all) ? wanted : null;
   if (service === null)
     return show(context, { service: null, removed: [] }, () => `No service is installed for ${paths.home}.`);
-  const files = service.files(0);
+  const files = service.files(noNeeds);
   const remove = [...files.map(({ path }) => path), ...(service.folder === undefined ? [] : [service.folder])];
   if (context.flags["dry-run"] === true)
     return showPlan(context, service, { write: [], remove, run: [...service.uninstall, ...service.forget] });
@@ -216,10 +224,10 @@ function hereOf(context: Context): Here {
   return here(pathsOf(context).home);
 }
 
-async function drainOf({ home }: Here): Promise<number> {
+async function needsOf({ home }: Here): Promise<ServiceNeeds> {
   const loaded = await loadConfig(systemInput(home));
   if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
-  return loaded.config.gateway.drainSeconds;
+  return serviceNeeds(loaded.config);
 }
 
 /** A wrong configuration is told by the gateway itself, where its supervisor keeps what it says. */

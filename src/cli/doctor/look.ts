@@ -15,7 +15,8 @@ import { obstaclesIn } from "../../host/obstacles.ts";
 import { fileSystemName } from "../../host/place.ts";
 import { differences, patienceIn } from "../../services/drift.ts";
 import { readInstalled } from "../../services/files.ts";
-import { type Service, stopSeconds } from "../../services/kinds.ts";
+import { serviceNeeds } from "../../services/hardening.ts";
+import { type Service, type ServiceNeeds, noNeeds, stopSeconds } from "../../services/kinds.ts";
 import { type Here, findService, here, isAttended, passOn, runsAs, tryCommand } from "../../services/verbs.ts";
 import { type Context, pathsOf, textFlag } from "../context.ts";
 import { probesNow, statusNow } from "../verbs/gateway.ts";
@@ -57,7 +58,8 @@ export async function lookAround(context: Context): Promise<Findings> {
       config?.control ?? { host: "127.0.0.1", port: 0 },
       status === null ? null : (state?.url ?? ""),
     ),
-    service: service === null ? null : await serviceFacts(service, all, drainSeconds),
+    service:
+      service === null ? null : await serviceFacts(service, all, config === null ? noNeeds : serviceNeeds(config)),
     lastBeat: await lastBeat(context, paths),
     gateway:
       status === null
@@ -170,13 +172,13 @@ async function portFacts(
   });
 }
 
-async function serviceFacts(service: Service, all: Here, drainSeconds: number): Promise<ServiceFacts> {
+async function serviceFacts(service: Service, all: Here, needs: ServiceNeeds): Promise<ServiceFacts> {
   const missing: string[] = [];
   const differs: string[] = [];
   let givenSeconds: number | null = null;
   // This shell may have another PATH than the one the service was installed from; that is no trouble.
   const own = Object.keys(passOn({ PATH: "/", NODE_OPTIONS: "x", NODE_EXTRA_CA_CERTS: "x" }));
-  for (const file of service.files(drainSeconds)) {
+  for (const file of service.files(needs)) {
     const installed = await readInstalled(file);
     if (installed === null) missing.push(file.path);
     else differs.push(...differences(installed, file.text).filter((name) => !own.includes(name)));
@@ -192,7 +194,7 @@ async function serviceFacts(service: Service, all: Here, drainSeconds: number): 
     missing,
     differs: [...new Set(differs)],
     givenSeconds,
-    neededSeconds: stopSeconds(drainSeconds),
+    neededSeconds: stopSeconds(needs.drainSeconds),
     lingers: isUserUnit ? existsSync(join("/var/lib/systemd/linger", all.user.name)) : null,
     user: all.user.name,
     isRoot: runsAs(service, all).uid === 0,

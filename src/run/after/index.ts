@@ -74,12 +74,13 @@ async function warnOfSandbox({ agent, store, settings, gate, world }: Ready): Pr
 /** What the supervisor's own files say about us, where that is not what it should be. */
 async function warnOfService({ config, paths, env, world }: Ready): Promise<void> {
   const { drainSeconds } = config.gateway;
-  const [{ checkStopTiming }, { unitDrift }, { here }] = await Promise.all([
+  const [{ checkStopTiming }, { unitDrift }, { here }, { serviceNeeds }] = await Promise.all([
     import("../../host/forensics/timing.ts"),
     import("../../services/drift.ts"),
     import("../../services/verbs.ts"),
+    import("../../services/hardening.ts"),
   ]);
-  const drift = await unitDrift({ ...here(paths.home), env }, drainSeconds);
+  const drift = await unitDrift({ ...here(paths.home), env }, serviceNeeds(config));
   const timing = await checkStopTiming({ env, drainSeconds });
   for (const warning of [drift, timing?.warning ?? null]) if (warning !== null) world.log("warn", warning);
 }
