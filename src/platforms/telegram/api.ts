@@ -1,6 +1,8 @@
 // The Bot API as the rest of this folder uses it: grammY's calls, loaded at the first one, and the bytes of files. One
 // connection pool per token. Nothing is retried here: whether something may be tried again is decided in faults.ts.
 
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import type { Streaming } from "../../ports/platform.ts";
 import type { Api, InputFile } from "grammy";
 import type { Update } from "grammy/types";
@@ -30,9 +32,14 @@ export interface Bot {
   download(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** How long Telegram may hold a poll back, and any call may take. */
+/** How long Telegram may hold a poll back. */
 export const pollSeconds = 30;
-const callSeconds = 60;
+/** A call without an answer after this is given up: its connection may be dead without anybody saying so. */
+const pollMs = (pollSeconds + 10) * 1_000;
+const callMs = 20_000;
+const uploadMs = 60_000;
+/** Connections that are not used for this long are closed, because they may be dead by then. */
+const idleMs = 15_000;
 
 /** What is asked for. Everything else is left out, so it cannot fill the queue. */
 export const wantedUpdates = ["message", "edited_message", "callback_query"] as const satisfies readonly Exclude<
@@ -50,7 +57,16 @@ export function openBot({ token, apiRoot }: Pick<Settings, "token" | "apiRoot">)
   let opened: Promise<{ readonly raw: Raw; readonly library: typeof import("grammy") }> | null = null;
   const open = (): NonNullable<typeof opened> => {
     opened ??= import("grammy").then((library) => {
-      const api = new library.Api(token, { apiRoot: root, timeoutSeconds: callSeconds });
+      const api = new library.Api(token, {
+        apiRoot: root,
+        timeoutSeconds: uploadMs / 1_000,
+        baseFetchConfig: { agent: agentFor(root) },
+      });
+      api.config.use((call, method, payload, signal) => {
+        const limitMs = holds(payload, library.InputFile) ? uploadMs : method === "getUpdates" ? pollMs : callMs;
+        const limits = [AbortSignal.timeout(limitMs), ...(signal === undefined ? [] : [signal as AbortSignal])];
+        return call(method, payload, theirs(AbortSignal.any(limits)));
+      });
       return { raw: awaitable(api.raw), library };
     });
     return opened;
@@ -68,6 +84,17 @@ export function openBot({ token, apiRoot }: Pick<Settings, "token" | "apiRoot">)
       throw new Error(`Telegram answered ${answer.status}`);
     },
   };
+}
+
+/** Whether something of this kind is anywhere in a payload. */
+function holds(value: unknown, kind: typeof InputFile): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return value instanceof kind || Object.values(value).some((one) => holds(one, kind));
+}
+
+function agentFor(root: string): HttpAgent {
+  const options = { keepAlive: true, timeout: idleMs };
+  return root.startsWith("https:") ? new HttpsAgent(options) : new HttpAgent(options);
 }
 
 /** Any name is a method there, also the one by which an `await` knows a promise: it must not be called. */

@@ -39,6 +39,13 @@ table(
     { name: "their gateway", error: said(502, "Bad Gateway"), send: "unknown", edit: "retry" },
     { name: "nobody there", error: network(code("ECONNREFUSED")), send: "retry", edit: "retry" },
     { name: "no such name", error: network(code("ENOTFOUND")), send: "retry", edit: "retry" },
+    { name: "no TLS", error: network(code("ERR_SSL_WRONG_VERSION_NUMBER")), send: "retry", edit: "retry" },
+    {
+      name: "an untrusted issuer",
+      error: network(code("UNABLE_TO_GET_ISSUER_CERT_LOCALLY")),
+      send: "retry",
+      edit: "retry",
+    },
     { name: "broken off", error: network(code("ECONNRESET")), send: "unknown", edit: "retry" },
     { name: "a page", error: network(page), send: "unknown", edit: "retry" },
     {

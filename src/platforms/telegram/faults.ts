@@ -3,6 +3,7 @@
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { SendResult } from "../../core/outbox.ts";
+import { connectFailure } from "../../ports/connect-failure.ts";
 
 /** Errors that the caller can do something about, beside giving up or waiting. */
 export type Cure =
@@ -43,21 +44,6 @@ const refusals: readonly (readonly [says: RegExp, cure: Cure])[] = [
   [/upgraded to a supergroup/i, "moved"],
 ];
 
-/** The connection was never made, so nothing can have arrived. */
-const neverLeft = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENETDOWN",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-]);
-
 const soonMs = 1_000;
 /** A token that is refused now may be right after the next change of the configuration. */
 const deniedMs = 60_000;
@@ -67,7 +53,7 @@ export function judge(error: unknown, repeatable: boolean): Verdict {
   const said = answerIn(error);
   if (said !== null) return judgeAnswer(said, repeatable);
   const why = `the connection to Telegram failed: ${networkReason(error)}`;
-  const isSafe = repeatable || neverLeft.has(codeOf(error));
+  const isSafe = repeatable || connectFailure(error) !== null;
   return { result: isSafe ? brokenFor(why) : { type: "unknown", why } };
 }
 
