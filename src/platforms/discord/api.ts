@@ -41,8 +41,9 @@ export interface Api {
   setCommands(application: string, commands: readonly SlashCommand[], signal: AbortSignal): Promise<void>;
 }
 
-/** One request; what is larger gets a little longer by the caller's own limit. */
+/** A request without a whole answer after this is given up. One with files may take as long as its caller waits. */
 const answerMs = 20_000;
+const uploadMs = 60_000;
 
 export function api({ token, apiRoot }: ApiSettings): Api {
   let loaded: Promise<REST> | null = null;
@@ -55,7 +56,7 @@ export function api({ token, apiRoot }: ApiSettings): Api {
           version: "10",
           api: apiRoot,
           retries: 0,
-          timeout: answerMs,
+          timeout: uploadMs,
           offset: 0,
           rejectOnRateLimit: () => true,
           makeRequest: (url, init) =>
@@ -71,7 +72,7 @@ export function api({ token, apiRoot }: ApiSettings): Api {
 
   async function get<T>(path: string, signal: AbortSignal, query?: Readonly<Record<string, string>>): Promise<T> {
     const found = await (await rest()).get(path as `/${string}`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      signal: limited(signal, []),
       ...(query === undefined ? {} : { query: new URLSearchParams(query) }),
     });
     return json<T>(found);
@@ -85,26 +86,38 @@ export function api({ token, apiRoot }: ApiSettings): Api {
     roles: (guild, signal) => get(`/guilds/${guild}/roles`, signal),
     messagesAfter: (channel, after, signal) => get(`/channels/${channel}/messages`, signal, { after, limit: "100" }),
     async send(channel, body, uploads, signal) {
-      return json(await (await rest()).post(`/channels/${channel}/messages`, { body, files: files(uploads), signal }));
+      const path = `/channels/${channel}/messages` as const;
+      const limit = limited(signal, uploads);
+      return json(await (await rest()).post(path, { body, files: files(uploads), signal: limit }));
     },
     async edit(channel, id, body, uploads, signal) {
       const path = `/channels/${channel}/messages/${id}` as const;
-      return json(await (await rest()).patch(path, { body, files: files(uploads), signal }));
+      const limit = limited(signal, uploads);
+      return json(await (await rest()).patch(path, { body, files: files(uploads), signal: limit }));
     },
     async remove(channel, id, signal) {
-      await (await rest()).delete(`/channels/${channel}/messages/${id}`, { signal });
+      await (await rest()).delete(`/channels/${channel}/messages/${id}`, { signal: limited(signal, []) });
     },
     async typing(channel, signal) {
       await (await rest()).post(`/channels/${channel}/typing`, { signal });
     },
     async respond(interaction, its, body, signal) {
-      await (await rest()).post(`/interactions/${interaction}/${its}/callback`, { body, auth: false, signal });
+      await (await rest()).post(`/interactions/${interaction}/${its}/callback`, {
+        body,
+        auth: false,
+        signal: limited(signal, []),
+      });
     },
     commands: (application, signal) => get(`/applications/${application}/commands`, signal),
     async setCommands(application, commands, signal) {
-      await (await rest()).put(`/applications/${application}/commands`, { body: commands, signal });
+      const limit = limited(signal, []);
+      await (await rest()).put(`/applications/${application}/commands`, { body: commands, signal: limit });
     },
   };
+}
+
+function limited(signal: AbortSignal, uploads: readonly Upload[]): AbortSignal {
+  return uploads.length > 0 ? signal : AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
 }
 
 /** A page of somebody in between is no answer of Discord, whatever its status. */

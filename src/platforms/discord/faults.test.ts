@@ -6,8 +6,15 @@ function said(status: number, code: number): Error {
   return Object.assign(new Error("Words of Discord"), { status, code });
 }
 
-function broken(code: string): Error {
-  return new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
+const handshake = "Client network socket disconnected before secure TLS connection was established";
+
+function broken(code: string, words = code): Error {
+  return new TypeError("fetch failed", { cause: Object.assign(new Error(words), { code }) });
+}
+
+/** As the library reports an answer that is no JSON. */
+function page(status: number): Error {
+  return Object.assign(new Error("No Description"), { status, rawError: new ArrayBuffer(8) });
 }
 
 describe("what becomes of a send", () => {
@@ -25,6 +32,11 @@ describe("what becomes of a send", () => {
     ["no answer in time", new DOMException("This operation was aborted", "AbortError"), "unknown"],
     ["an error of the server", Object.assign(new Error("Bad Gateway"), { status: 502 }), "unknown"],
     ["no JSON", new Error("no JSON"), "unknown"],
+    ["a page that forbids it", page(403), "unknown"],
+    ["a page that asks for a login", page(401), "unknown"],
+    ["a page about the size", page(413), "refused"],
+    ["a reset in the handshake", broken("ECONNRESET", handshake), "retry"],
+    ["no TLS", broken("ERR_SSL_WRONG_VERSION_NUMBER"), "retry"],
     ["the token", said(401, 0), "retry"],
     ["no permission", said(403, 50_013), "refused"],
     ["a channel that is gone", said(404, 10_003), "refused"],

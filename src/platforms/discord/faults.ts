@@ -3,6 +3,7 @@
 
 import type { SendResult } from "../../core/outbox.ts";
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import { connectFailure } from "../../ports/connect-failure.ts";
 
 /** The kinds of errors of the library, read by their shape, so that nothing has to be loaded to know them. */
 export type Failure =
@@ -13,39 +14,27 @@ export type Failure =
   /** It may have arrived. */
   | { readonly kind: "lost"; readonly words: string };
 
-const neverLeft = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ENETUNREACH",
-  "EHOSTUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { kind: "lost", words: String(error) };
   const given = error as Error & Readonly<Record<string, unknown>>;
   if (typeof given["retryAfter"] === "number")
     return { kind: "limited", afterMs: given["retryAfter"], isGlobal: given["global"] === true };
   const { status, code } = given;
-  if (typeof status === "number" && status < 500)
+  if (typeof status === "number" && status < 500 && (status === contentTooLarge || !isForeign(given)))
     return { kind: "said", status, code: typeof code === "number" ? code : 0, words: error.message };
   if (typeof status === "number") return { kind: "lost", words: `Discord answered with ${status}` };
-  const codes = [code, codeOf(error.cause), ...errorsIn(error).map(codeOf)];
-  const reason = codes.find((one): one is string => typeof one === "string" && neverLeft.has(one));
-  if (reason !== undefined) return { kind: "unreachable", words: `Discord cannot be reached (${reason})` };
+  const reason = connectFailure(error);
+  if (reason !== null) return { kind: "unreachable", words: `Discord cannot be reached (${reason})` };
   const why = error.name === "AbortError" ? "no answer in time" : sentenceOf(error.cause ?? error);
   return { kind: "lost", words: `the connection to Discord broke: ${why}` };
 }
 
-function codeOf(error: unknown): unknown {
-  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-}
+/** What stands in front of Discord refuses large uploads with a page. */
+const contentTooLarge = 413;
 
-/** Several addresses of one host fail together. */
-function errorsIn(error: Error): readonly unknown[] {
-  if (error instanceof AggregateError) return error.errors;
-  return error.cause instanceof AggregateError ? error.cause.errors : [];
+/** Discord refuses in JSON. A page comes from something in between, which knows nothing about the message. */
+function isForeign({ rawError }: Readonly<Record<string, unknown>>): boolean {
+  return rawError instanceof ArrayBuffer;
 }
 
 const unknownChannel = 10_003;

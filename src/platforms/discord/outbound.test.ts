@@ -85,15 +85,18 @@ test("an answer that is too long is a file, with its beginning as words", () => 
 });
 
 describe("a send that may have arrived", () => {
-  const doubtful = (doubts: number, age: number): boolean =>
-    mustLook(item({ now: { state: "sending", boot: bootId("b1"), attempts: 2, doubts } }), at + age);
+  type Tries = { readonly doubts?: number; readonly cuts?: number };
+  const doubtful = (tries: Tries, age: number): boolean =>
+    mustLook(item({ now: { state: "sending", boot: bootId("b1"), attempts: 2, ...tries } }), at + age);
 
-  const cases: readonly (readonly [what: string, doubts: number, age: number, look: boolean])[] = [
-    ["never tried, long ago", 0, 900_000, false],
-    ["in doubt, a moment ago: its key is known", 1, 60_000, false],
-    ["in doubt, long ago", 1, 900_000, true],
+  const cases: readonly (readonly [what: string, tries: Tries, age: number, look: boolean])[] = [
+    ["never tried, long ago", {}, 900_000, false],
+    ["in doubt, a moment ago: its key is known", { doubts: 1 }, 60_000, false],
+    ["in doubt, long ago", { doubts: 1 }, 900_000, true],
+    ["cut off by a break, a moment ago", { cuts: 1 }, 60_000, false],
+    ["cut off by a break, long ago", { cuts: 1 }, 900_000, true],
   ];
-  for (const [what, doubts, age, look] of cases) test(what, () => assert.equal(doubtful(doubts, age), look));
+  for (const [what, tries, age, look] of cases) test(what, () => assert.equal(doubtful(tries, age), look));
 
   test("is looked for from a little before it was made", () => assert.ok(BigInt(lookFrom(item())) < BigInt(idAt(at))));
 

@@ -85,7 +85,7 @@ function componentsOf({ question }: OutboxItem): Pick<Sent, "components"> {
 
 /** May have arrived so long ago that its key is forgotten: the channel must be looked through before it is sent again. */
 export function mustLook({ now, createdAt }: OutboxItem, at: number): boolean {
-  return now.state === "sending" && (now.doubts ?? 0) > 0 && at - createdAt > keyKnownMs;
+  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0 && at - createdAt > keyKnownMs;
 }
 
 /** Where to look from. */
