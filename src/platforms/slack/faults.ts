@@ -3,6 +3,7 @@
 
 import { Fault, type FaultCode } from "../../core/fault.ts";
 import type { SendResult } from "../../core/outbox.ts";
+import { connectFailure } from "../../ports/connect-failure.ts";
 
 export type Failure =
   /** Too much at once; it was not done. */
@@ -76,7 +77,8 @@ export function failureOf(error: unknown): Failure {
   if (code === "slack_webapi_platform_error") return ofAnswer(data ?? {});
   if (typeof statusCode === "number") return ofStatus(statusCode);
   const why = sentenceOf(original ?? error);
-  return neverLeft.test(why) ? { kind: "unsent", why } : { kind: "vague", why };
+  const isUnsent = connectFailure(error) !== null || noRetryTime.test(why);
+  return isUnsent ? { kind: "unsent", why } : { kind: "vague", why };
 }
 
 type LibraryError = {
@@ -92,8 +94,8 @@ type Answer = {
   readonly response_metadata?: { readonly retryAfter?: number };
 };
 
-const neverLeft =
-  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|CONNECT_TIMEOUT|CERT|SELF_SIGNED|Retry header/i;
+/** The library's words for a limit that names no time. */
+const noRetryTime = /Retry header/;
 
 function ofAnswer({ error = "", needed, response_metadata: more }: Answer): Failure {
   // The library hands over as the error whatever was no JSON: a page of a proxy, or nothing.

@@ -35,7 +35,7 @@ export function slack(settings: SlackSettings, { world, blobs }: Surroundings): 
     },
     parts: partsOf,
     listen: (inlet, from, signal) => listenTo(desk, inlet, from, signal),
-    send: (item, signal) => sendItem(desk, item, signal),
+    send: (item, signal, confirm) => sendItem(desk, item, signal, confirm),
     draft: () => undefined,
     ...(settings.streaming === false ? {} : { drafts: draftMessages(desk) }),
     async ping(signal) {

@@ -84,7 +84,17 @@ export function isKeyed({ metadata }: SlackMessage, item: { readonly id: string 
 
 /** Whether it may have been sent before: only then is it looked for. */
 export function mayBeThere({ now }: Pick<OutboxItem, "now">): boolean {
-  return now.state === "sending" && (now.attempts > 1 || (now.doubts ?? 0) > 0 || now.renewedAt !== undefined);
+  return now.state === "sending" && (now.attempts > 1 || wasUncertain({ now }) || now.renewedAt !== undefined);
+}
+
+/** An earlier send may have arrived, and may still be on its way inside of Slack. */
+export function wasUncertain({ now }: Pick<OutboxItem, "now">): boolean {
+  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0;
+}
+
+/** Whether a message with files follows the words. */
+export function hasFiles({ text, files }: Pick<OutboxItem, "text" | "files">): boolean {
+  return files.length > 0 || isTooLong(text);
 }
 
 /** A file that is to stand behind a message. */

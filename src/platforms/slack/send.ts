@@ -1,15 +1,16 @@
 // The way out. Slack takes no key, so we look before we repeat: every message carries its item's id as metadata, and what
-// may be there already is searched for in its conversation first. An edit may be repeated as it is.
+// may be there already is searched for in its conversation first. An edit may be repeated as it is. The receipt of the words
+// is stored before their files are sent.
 
 import type { Address } from "../../core/message.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import { type Instant, later } from "../../core/ids.ts";
-import type { PlaceKey } from "../../ports/platform.ts";
+import type { Confirm, PlaceKey } from "../../ports/platform.ts";
 import type { SlackMessage } from "./api.ts";
 import { earlier, momentOf } from "./cursor.ts";
 import type { Desk } from "./desk.ts";
 import { failureOf, isGone, resultOf, wordsOf } from "./faults.ts";
-import { type Content, contentOf, holdsFiles, isKeyed, keyOf, mayBeThere } from "./outbound.ts";
+import { type Content, contentOf, hasFiles, holdsFiles, isKeyed, keyOf, mayBeThere, wasUncertain } from "./outbound.ts";
 
 /** Clocks differ, and are set back; so much before the item was made is searched too. */
 const skewSeconds = 3_600;
@@ -17,12 +18,21 @@ const skewSeconds = 3_600;
 const settleMs = 2_000;
 const pagesMax = 20;
 
-export async function sendItem(desk: Desk, item: OutboxItem, signal: AbortSignal): Promise<SendResult> {
+export async function sendItem(
+  desk: Desk,
+  item: OutboxItem,
+  signal: AbortSignal,
+  confirm?: Confirm,
+): Promise<SendResult> {
   if (signal.aborted) return { type: "retry", afterMs: 0, why: "there was no time left to send it" };
   try {
     const channel = await desk.channelOf(item.to.chat, signal);
-    const ts = await shown(desk, item, channel, signal);
-    await withFiles(desk, item, { channel, after: ts }, signal);
+    const [confirmed] = item.now.state === "sending" ? (item.now.sent ?? []) : [];
+    const ts = confirmed ?? (await shown(desk, item, channel, signal));
+    if (hasFiles(item)) {
+      if (confirmed === undefined) await confirm?.(ts);
+      await withFiles(desk, item, { channel, after: ts }, signal);
+    }
     return { type: "accepted", remoteId: ts };
   } catch (error) {
     return resultOf(failureOf(error));
@@ -60,7 +70,7 @@ async function found(desk: Desk, item: OutboxItem, channel: string, signal: Abor
   const madeAt = Math.min(item.createdAt, desk.world.now()) as Instant;
   const at = { channel, thread: item.to.thread, oldest: earlier(momentOf(madeAt), skewSeconds) };
   const first = await search(desk, at, isIt, signal);
-  if (first !== null || item.now.state !== "sending" || (item.now.doubts ?? 0) === 0) return first;
+  if (first !== null || !wasUncertain(item)) return first;
   await desk.world.sleep(later(desk.world.now(), settleMs), signal);
   return search(desk, at, isIt, signal);
 }
@@ -111,7 +121,6 @@ async function withFiles(
   const answer =
     whole === undefined ? [] : [{ name: "answer.md", mime: "text/markdown", bytes: Buffer.byteLength(whole) }];
   const wanted = [...answer, ...item.files];
-  if (wanted.length === 0) return;
   const { thread } = item.to;
   if (mayBeThere(item)) {
     const { user } = await desk.api.whoAmI(signal);
