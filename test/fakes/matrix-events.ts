@@ -10,6 +10,7 @@ export type FakeEvent = {
   readonly origin_server_ts: number;
   readonly content: Content;
   readonly state_key?: string;
+  readonly unsigned?: { readonly transaction_id: string };
 };
 
 /** What one account has written in a room. */

@@ -39,6 +39,10 @@ export type FakeMatrix = {
   /** Nobody answers until it comes back, at the same address. */
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
+  /** Requests to send an event so far, repeats too. */
+  sends: number;
+  /** Transaction ids of so far are unknown from now on, as they are after a while. */
+  forgetTransactions(): void;
   addMedia(bytes: Uint8Array): string;
   readonly media: ReadonlyMap<string, Uint8Array>;
   close(): Promise<void>;
@@ -72,10 +76,11 @@ export async function fakeMatrix({ limits }: MatrixOptions = {}): Promise<FakeMa
   let port = 0;
   let server: Server;
 
-  function add(room: string, sender: string, type: string, content: Content): string {
+  function add(room: string, sender: string, type: string, content: Content, txn?: string): string {
     const n = events.length + 1;
     const event_id = `$e${n}`;
-    events.push({ n, room, event_id, type, sender, origin_server_ts: Date.now(), content });
+    const unsigned = txn === undefined ? {} : { unsigned: { transaction_id: txn } };
+    events.push({ n, room, event_id, type, sender, origin_server_ts: Date.now(), content, ...unsigned });
     for (const wake of polls) wake();
     return event_id;
   }
@@ -88,6 +93,8 @@ export async function fakeMatrix({ limits }: MatrixOptions = {}): Promise<FakeMa
     token,
     events,
     timelineMax: 100,
+    sends: 0,
+    forgetTransactions: () => transactions.clear(),
     followed: followed.promise,
     async receipt(event, isListening) {
       // Whoever listens again after a failure is away for some ticks.
@@ -189,7 +196,8 @@ export async function fakeMatrix({ limits }: MatrixOptions = {}): Promise<FakeMa
     const body = method === "GET" ? {} : (JSON.parse(Buffer.from(bytes).toString() || "{}") as Content);
     switch (parts[4]) {
       case "send":
-        return once(parts[6] ?? "", () => add(id, user, parts[5] ?? "", body));
+        self.sends++;
+        return once(parts[6] ?? "", () => add(id, user, parts[5] ?? "", body, parts[6]));
       case "redact":
         return once(parts[6] ?? "", () => add(id, user, "m.room.redaction", { redacts: parts[5] }));
       case "event":

@@ -8,6 +8,8 @@ export type MatrixEvent = {
   readonly state_key?: string;
   readonly origin_server_ts?: number;
   readonly content?: Readonly<Record<string, unknown>>;
+  /** The transaction id is shown to the account that sent the event. */
+  readonly unsigned?: { readonly transaction_id?: string };
 };
 
 export type Timeline = {
@@ -52,10 +54,13 @@ export interface MatrixApi {
   join(room: string, signal: AbortSignal): Promise<void>;
   /** Who is in a room, and how they call themselves there. */
   members(room: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
-  /** What happened in a room before a place, the newest first, back to `to`; `end` is null at its beginning. */
+  /**
+   * What happened in a room before a place, the newest first, back to `to`; `end` is null at its beginning. `from` null is
+   * now.
+   */
   before(
     room: string,
-    from: string,
+    from: string | null,
     to: string | null,
     signal: AbortSignal,
   ): Promise<{ readonly events: readonly MatrixEvent[]; readonly end: string | null }>;
@@ -112,7 +117,10 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
 
   const room = (id: string) => `client/v3/rooms/${encodeURIComponent(id)}`;
   return {
-    whoami: (signal) => json("client/v3/account/whoami", signal),
+    async whoami(signal) {
+      const answer = await json<{ readonly user_id?: unknown }>("client/v3/account/whoami", signal);
+      return { user_id: textOf(answer.user_id) };
+    },
     sync(since, waitMs, signal) {
       // The first time only the place is wanted: what was said before we came is not for us.
       const wanted = since === null ? { ...filter, room: { ...filter.room, timeline: { limit: 0 } } } : filter;
@@ -122,8 +130,8 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
     },
     async sendEvent(id, type, txn, content, signal) {
       const path = `${room(id)}/send/${type}/${encodeURIComponent(txn)}`;
-      const sent = await json<{ readonly event_id: string }>(path, signal, { method: "PUT", body: content });
-      return sent.event_id;
+      const sent = await json<{ readonly event_id?: unknown }>(path, signal, { method: "PUT", body: content });
+      return textOf(sent.event_id);
     },
     async stands(id, event, signal) {
       type Found = { readonly content?: object; readonly unsigned?: { readonly redacted_because?: unknown } };
@@ -148,7 +156,8 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
       return new Map(Object.entries(joined).map(([user, one]) => [user, one.display_name ?? user]));
     },
     async before(id, from, to, signal) {
-      const query = new URLSearchParams({ dir: "b", from, limit: String(pageOf), ...(to === null ? {} : { to }) });
+      const query = new URLSearchParams({ dir: "b", limit: String(pageOf), ...(to === null ? {} : { to }) });
+      if (from !== null) query.set("from", from);
       type Page = { readonly chunk?: readonly MatrixEvent[]; readonly end?: string };
       const { chunk = [], end } = await json<Page>(`${room(id)}/messages?${query.toString()}`, signal);
       return { events: chunk, end: end ?? null };
@@ -162,12 +171,8 @@ export function matrixApi(homeserver: string, token: string): MatrixApi {
     },
     async upload(bytes, name, mime, signal) {
       const path = `media/v3/upload?filename=${encodeURIComponent(name)}`;
-      const { content_uri } = await json<{ readonly content_uri: string }>(path, signal, {
-        method: "POST",
-        bytes,
-        mime,
-      });
-      return content_uri;
+      const answer = await json<{ readonly content_uri?: unknown }>(path, signal, { method: "POST", bytes, mime });
+      return textOf(answer.content_uri);
     },
     async download(mxc, signal) {
       const [, server = "", id = ""] = /^mxc:\/\/([^/]+)\/([\w-]+)$/.exec(mxc) ?? [];
@@ -195,6 +200,12 @@ async function errorOf(response: Response): Promise<MatrixError> {
     if (error instanceof SyntaxError) return notMatrix(status);
     throw error;
   }
+}
+
+/** What every homeserver names in such an answer; without it, something else has answered. */
+function textOf(given: unknown): string {
+  if (typeof given === "string") return given;
+  throw notMatrix(200);
 }
 
 function notMatrix(status: number): MatrixError {

@@ -7,6 +7,8 @@ import { listenFault, sendResultOf } from "./faults.ts";
 const answered = (status: number, code: string | null, after: number | null = null) =>
   new MatrixError(status, code, "words", after);
 
+const connecting = (code: string) => new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
+
 test("what becomes of a send, by what the homeserver said", () => {
   const rows: readonly (readonly [string, unknown, string, number | null])[] = [
     ["a limit with its pause", answered(429, "M_LIMIT_EXCEEDED", 1_500), "retry", 1_500],
@@ -20,6 +22,9 @@ test("what becomes of a send, by what the homeserver said", () => {
     ["an error of the server", answered(500, "M_UNKNOWN"), "unknown", null],
     ["a proxy's page", answered(502, null), "unknown", null],
     ["a page instead of an answer", answered(200, null), "unknown", null],
+    ["nothing listens", connecting("ECONNREFUSED"), "retry", 0],
+    ["no such name", connecting("ENOTFOUND"), "retry", 0],
+    ["an untrusted certificate", connecting("SELF_SIGNED_CERT_IN_CHAIN"), "retry", 0],
     ["a broken connection", new TypeError("fetch failed", { cause: new Error("ECONNRESET") }), "unknown", null],
     ["a time that is over", new DOMException("timed out", "TimeoutError"), "unknown", null],
   ];

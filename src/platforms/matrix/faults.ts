@@ -3,6 +3,7 @@
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
 import type { SendResult } from "../../core/outbox.ts";
+import { connectFailure } from "../../ports/connect-failure.ts";
 import { MatrixError } from "./api.ts";
 
 const deniedCodes: ReadonlySet<string | null> = new Set([
@@ -17,7 +18,12 @@ const deniedCodes: ReadonlySet<string | null> = new Set([
 const restMs = 5_000;
 
 export function sendResultOf(error: unknown): SendResult {
-  if (!(error instanceof MatrixError)) return { type: "unknown", why: reasonOf(error) };
+  if (!(error instanceof MatrixError)) {
+    const why = reasonOf(error);
+    return connectFailure(error) === null
+      ? { type: "unknown", why }
+      : { type: "retry", afterMs: 0, why, unreachable: true };
+  }
   const { status, code, retryAfterMs, message } = error;
   if (code === "M_LIMIT_EXCEEDED" || status === 429)
     // Homeservers count what an account sends, in whatever room.

@@ -12,11 +12,11 @@ export type Following = {
   readonly inlet: Inlet;
 };
 
-/** Longer than the server may hold an answer back. */
-const answerMs = 90_000;
+/** A call without an answer after this is given up: its connection may be dead without anybody saying so. */
+const answerMs = 30_000;
 
-export function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+export function limited(signal: AbortSignal, ms: number = answerMs): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
 /** Nothing depends on it, and nobody waits for it. */

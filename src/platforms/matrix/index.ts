@@ -2,10 +2,9 @@
 // taken from it, so nothing is missed however long we were away; every send has a transaction id made from its item, so a
 // repeat is the same event. Rooms that are encrypted cannot be read, and are told so once.
 
-import { readFile } from "node:fs/promises";
 import { Fault } from "../../core/fault.ts";
 import type { Address } from "../../core/message.ts";
-import type { OutboxItem, SendResult } from "../../core/outbox.ts";
+import type { SendResult } from "../../core/outbox.ts";
 import { orAborted } from "../../core/running/aborted.ts";
 import {
   type DraftMessages,
@@ -17,9 +16,10 @@ import {
 } from "../../ports/platform.ts";
 import { type MatrixApi, matrixApi } from "./api.ts";
 import { listenFault, sendResultOf } from "./faults.ts";
-import { isBook, partsOf } from "./markup.ts";
-import { body, fileContent, placeholder, replacing, textContent } from "./outbound.ts";
-import { courtesy } from "./following.ts";
+import { partsOf } from "./markup.ts";
+import { body, placeholder, replacing } from "./outbound.ts";
+import { courtesy, limited } from "./following.ts";
+import { send } from "./send.ts";
 import { follow } from "./stream.ts";
 
 export type MatrixSettings = {
@@ -56,7 +56,7 @@ export function matrix(settings: MatrixSettings, around: Surroundings): Platform
       listening = signal;
       return listen(api, settings, around, inlet, from, signal);
     },
-    send: (item, signal) => send(api, around, item, signal),
+    send: (item, signal, confirm) => send({ api, ...around }, item, signal, confirm),
     draft: () => undefined,
     ...(settings.streaming === false ? {} : { drafts: draftsOf(api, around) }),
     typing(to) {
@@ -90,7 +90,7 @@ async function listen(
 ): Promise<void> {
   if (signal.aborted) return;
   try {
-    const { user_id: user } = await api.whoami(signal);
+    const { user_id: user } = await api.whoami(limited(signal));
     if (user !== settings.user)
       throw new Fault(
         "denied",
@@ -103,63 +103,6 @@ async function listen(
     if (signal.aborted) return;
     throw listenFault(error, settings.homeserver);
   }
-}
-
-/** The words first: a file that cannot be sent is told in words and holds nothing back. */
-async function send(api: MatrixApi, around: Surroundings, given: OutboxItem, signal: AbortSignal): Promise<SendResult> {
-  try {
-    const item = await finishing(api, given, signal);
-    let remoteId = item.edits ?? "";
-    if (isBook(item.text)) remoteId = await sendBook(api, item, signal);
-    else if (item.text !== "") {
-      const sent = await api.sendEvent(item.to.chat, "m.room.message", item.id, textContent(item), signal);
-      // What was placed keeps its id: whoever edits again edits the first event.
-      remoteId = item.edits ?? sent;
-    }
-    for (const n of item.files.keys()) {
-      const txn = `${item.id}.file${n}`;
-      const content = await uploaded(api, around, item, n, signal);
-      const sent = await api.sendEvent(item.to.chat, "m.room.message", txn, content, signal);
-      if (remoteId === "") remoteId = sent;
-    }
-    return { type: "accepted", remoteId };
-  } catch (error) {
-    return sendResultOf(error);
-  }
-}
-
-/** An edit of something that was taken away is seen by nobody: then the words are sent anew. */
-async function finishing(api: MatrixApi, item: OutboxItem, signal: AbortSignal): Promise<OutboxItem> {
-  if (item.edits === undefined || (await api.stands(item.to.chat, item.edits, signal))) return item;
-  const { edits: _, ...anew } = item;
-  return anew;
-}
-
-async function uploaded(api: MatrixApi, { blobs }: Surroundings, item: OutboxItem, n: number, signal: AbortSignal) {
-  const file = item.files[n];
-  if (file === undefined) throw new Error(`item ${item.id} has no file ${n}`);
-  try {
-    const bytes = await readFile(blobs.path(file.blob));
-    const mxc = await api.upload(bytes, file.name, file.mime, signal);
-    return fileContent({ mxc, name: file.name, mime: file.mime, bytes: bytes.byteLength }, item.to, item.hints);
-  } catch (error) {
-    const result = sendResultOf(error);
-    if (result.type !== "refused") throw error;
-    return textContent({ to: item.to, text: `The file ${file.name} could not be sent: ${result.why}` });
-  }
-}
-
-/** Too long for events: a file, and its beginning to read at once. */
-async function sendBook(api: MatrixApi, item: OutboxItem, signal: AbortSignal): Promise<string> {
-  const bytes = Buffer.from(item.text);
-  const mxc = await api.upload(bytes, "answer.md", "text/markdown", signal);
-  const begin = `${item.text.slice(0, 1_000).toWellFormed()}…\n\n(The whole answer is in the file.)`;
-  const words = textContent({ ...item, text: begin });
-  const first = await api.sendEvent(item.to.chat, "m.room.message", item.id, words, signal);
-  const file = { mxc, name: "answer.md", mime: "text/markdown", bytes: bytes.byteLength };
-  const content = fileContent(file, item.to, item.hints);
-  await api.sendEvent(item.to.chat, "m.room.message", `${item.id}.book`, content, signal);
-  return item.edits ?? first;
 }
 
 function draftsOf(api: MatrixApi, { world }: Surroundings): DraftMessages {

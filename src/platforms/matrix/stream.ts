@@ -11,8 +11,13 @@ import { type Following, courtesy, limited } from "./following.ts";
 import { invitations } from "./invitations.ts";
 import { body } from "./outbound.ts";
 
-/** How long the server may hold an answer back. */
+/** How long the server may hold an answer back, and how much later than that it may come. */
 const waitMs = 30_000;
+const lateMs = 15_000;
+/** The first answer may hold everything that was missed. */
+const firstMs = 90_000;
+/** Of one file. */
+const downloadMs = 90_000;
 /** Pages of a room's history that are read to fill a gap. */
 const pagesMax = 100;
 /** Rooms whose members are kept in memory, and rooms that were told that they cannot be read. */
@@ -28,7 +33,7 @@ export async function follow(of: Following, from: string | null, signal: AbortSi
   const { api, inlet } = of;
   let place = readPlace(from);
   if (place === null) {
-    const { next_batch } = await api.sync(null, 0, limited(signal));
+    const { next_batch } = await api.sync(null, 0, limited(signal, firstMs));
     place = { since: next_batch, told: [], invited: [] };
     await inlet.moved(JSON.stringify(place));
   }
@@ -36,7 +41,7 @@ export async function follow(of: Following, from: string | null, signal: AbortSi
   const guests = invitations(of, place.invited, signal);
   // The first answer comes at once: whatever waited is in it.
   for (let wait = 0; !signal.aborted; wait = waitMs) {
-    const answer = await api.sync(place.since, wait, limited(signal));
+    const answer = await api.sync(place.since, wait, limited(signal, wait === 0 ? firstMs : wait + lateMs));
     if (signal.aborted) return;
     inlet.up();
     const told = await take(of, rooms, answer, place, signal);
@@ -177,7 +182,7 @@ async function fetched(
 ): Promise<AsyncIterable<Uint8Array>> {
   for (let tries = 1; ; tries++) {
     try {
-      return contentOf(await api.download(mxc, limited(signal)));
+      return contentOf(await api.download(mxc, limited(signal, downloadMs)));
     } catch (error) {
       const mayPass = !(error instanceof Fault) && !(error instanceof MatrixError && error.status < 500);
       if (!mayPass || tries >= downloadsMax || signal.aborted) throw error;
