@@ -107,7 +107,7 @@ function beforeTaking(how: Failing | null): Answer | "drop" | null {
     case "denied":
       return { status: 401, headers: {}, body: "" };
     case "redirect":
-      return { status: 302, headers: { location: "http://169.254.169.254/" }, body: "" };
+      return { status: 302, headers: { location: "/elsewhere" }, body: "" };
     case "dropped-before":
       return "drop";
     default:

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { afterError, afterStatus } from "./faults.ts";
+import { type Origin, afterError, afterStatus, foreignAnswer } from "./faults.ts";
 
 describe("what a receiver answered", () => {
   const cases: readonly (readonly [status: number, retryAfter: string | null, type: string, afterMs?: number])[] = [
@@ -34,6 +34,26 @@ describe("what a receiver answered", () => {
       if (found.type === "accepted") assert.equal(found.remoteId, "i1");
     });
   }
+});
+
+describe("whose answer it is", () => {
+  const cases: readonly (readonly [what: string, answer: Origin, isForeign: boolean])[] = [
+    ["a page without TLS", { url: "http://x.example/a", status: 200, location: null, isPage: true }, true],
+    ["a page with TLS", { url: "https://x.example/a", status: 200, location: null, isPage: true }, false],
+    ["no page", { url: "http://x.example/a", status: 200, location: null, isPage: false }, false],
+    ["a page with an error", { url: "http://x.example/a", status: 404, location: null, isPage: true }, false],
+    ["to a login", { url: "http://x.example/a", status: 302, location: "http://login.example/", isPage: true }, true],
+    ["to TLS", { url: "http://x.example/a", status: 301, location: "https://x.example/a", isPage: false }, false],
+    ["to another path", { url: "http://x.example/a", status: 308, location: "/b", isPage: false }, false],
+    [
+      "elsewhere by the receiver",
+      { url: "https://x.example/a", status: 302, location: "http://y/", isPage: false },
+      false,
+    ],
+    ["to nowhere", { url: "http://x.example/a", status: 302, location: "http://[", isPage: false }, false],
+  ];
+  for (const [what, answer, isForeign] of cases)
+    test(what, () => assert.equal(foreignAnswer(answer) !== null, isForeign));
 });
 
 describe("what broke", () => {

@@ -2,6 +2,7 @@
 
 import type { Fault } from "../../core/fault.ts";
 import type { SendResult } from "../../core/outbox.ts";
+import { connectFailure } from "../../ports/connect-failure.ts";
 import { hookLimits } from "./api.ts";
 import type { Verdict } from "./signature.ts";
 
@@ -71,6 +72,30 @@ export function afterStatus(status: number, retryAfter: string | null, remoteId:
   return { type: "refused", why };
 }
 
+export type Origin = {
+  /** Where the answer was posted to. */
+  readonly url: string;
+  readonly status: number;
+  readonly location: string | null;
+  /** The content is an HTML document. */
+  readonly isPage: boolean;
+};
+
+/**
+ * Why an answer is not the receiver's; null when it is. Without TLS anything on the way can answer in its place, as networks
+ * with a login page do: with a page, or by sending us to another host.
+ */
+export function foreignAnswer({ url, status, location, isPage }: Origin): string | null {
+  const asked = new URL(url);
+  if (asked.protocol === "https:") return null;
+  if (status >= 200 && status < 300 && isPage)
+    return `a web page came back instead of the receiver's answer (status ${status}); the network may want a login`;
+  const target = location === null ? null : URL.parse(location, url);
+  if (status >= 300 && status < 400 && target !== null && target.hostname !== asked.hostname)
+    return `something between here and the receiver redirects to ${target.host} (status ${status})`;
+  return null;
+}
+
 /** Seconds, or a date. */
 function pauseOf(retryAfter: string | null, nowMs: number): number | null {
   if (retryAfter === null) return null;
@@ -80,21 +105,10 @@ function pauseOf(retryAfter: string | null, nowMs: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }
 
-/** Where no connection was made, nothing left. */
-const notSent = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
 export function afterError(error: Error): SendResult {
   const cause = (error.cause ?? error) as { readonly code?: unknown; readonly message?: string };
   const code = typeof cause.code === "string" ? cause.code : "";
   const why = `the receiver could not be reached: ${cause.message || code || error.message}`;
-  const isCertificate = /CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code);
-  if (notSent.has(code) || isCertificate) return { type: "retry", afterMs: hookLimits.pauseMs, why };
+  if (connectFailure(error) !== null) return { type: "retry", afterMs: hookLimits.pauseMs, why };
   return { type: "unknown", why };
 }

@@ -7,7 +7,7 @@ import type { Blobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { World } from "../../ports/world.ts";
 import { type Hook, hookLimits } from "./api.ts";
-import { afterError, afterStatus } from "./faults.ts";
+import { afterError, afterStatus, foreignAnswer } from "./faults.ts";
 import { toBody, toPost, toRequest } from "./outbound.ts";
 
 export type Sending = {
@@ -57,10 +57,24 @@ async function post(
   const over = AbortSignal.any([signal, AbortSignal.timeout(hookLimits.postMs)]);
   try {
     const response = await fetch(url, { ...request, signal: over });
-    await response.body?.cancel();
-    return afterStatus(response.status, response.headers.get("retry-after"), item.id, world.now());
+    const { status, headers } = response;
+    const foreign = foreignAnswer({ url, status, location: headers.get("location"), isPage: await isPage(response) });
+    if (foreign !== null) return { type: "unknown", why: foreign };
+    return afterStatus(status, headers.get("retry-after"), item.id, world.now());
   } catch (error) {
     return error instanceof Error ? afterError(error) : { type: "unknown", why: sentenceOf(error) };
+  }
+}
+
+/** Reads no more than it needs, and leaves nothing open. */
+async function isPage({ body, headers }: Response): Promise<boolean> {
+  const reader = body?.getReader();
+  try {
+    if (!/^text\/html\b/i.test(headers.get("content-type") ?? "")) return false;
+    const { value } = (await reader?.read()) ?? {};
+    return /^\s*(?:<!doctype html|<html)/i.test(Buffer.from(value ?? []).toString());
+  } finally {
+    await reader?.cancel();
   }
 }
 
