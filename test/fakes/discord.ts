@@ -55,6 +55,8 @@ export type Mishap =
 
 export type DiscordFake = {
   readonly url: string;
+  /** What clients are told about where to connect; another address where a proxy stands between. */
+  publicUrl: string;
   readonly gateway: GatewayFake;
   readonly calls: readonly Call[];
   /** Told to the gateway as well. */
@@ -133,7 +135,7 @@ export async function discordFake({ limits }: DiscordOptions = {}): Promise<Disc
       user: bot,
       guilds: [{ id: guild, unavailable: true }],
       session_id: session,
-      resume_gateway_url: url.replace("http", "ws"),
+      resume_gateway_url: fake.publicUrl.replace("http", "ws"),
       application: { id: application, flags: 0 },
     }),
     guilds: () => [
@@ -235,7 +237,7 @@ export async function discordFake({ limits }: DiscordOptions = {}): Promise<Disc
     if (call.path === "/applications/@me") return [200, { id: application, name: "ever" }];
     if (call.path === "/gateway/bot") {
       const limit = { total: 1_000, remaining: fake.sessionsLeft, reset_after: 3_600_000, max_concurrency: 1 };
-      return [200, { url: url.replace("http", "ws"), shards: 1, session_start_limit: limit }];
+      return [200, { url: fake.publicUrl.replace("http", "ws"), shards: 1, session_start_limit: limit }];
     }
     if (kind === "interactions") return answered(id, body);
     if (kind === "applications") {
@@ -298,7 +300,7 @@ export async function discordFake({ limits }: DiscordOptions = {}): Promise<Disc
   function attachment({ name, data }: Upload): Said["attachments"][number] {
     const path = `/files/${files.size}/${tidied(name)}`;
     files.set(path, data);
-    return { id: newId(), filename: tidied(name), size: data.length, url: `${url}${path}` };
+    return { id: newId(), filename: tidied(name), size: data.length, url: `${fake.publicUrl}${path}` };
   }
 
   function answered(id: string, body: Readonly<Record<string, unknown>>): Answer {
@@ -321,6 +323,7 @@ export async function discordFake({ limits }: DiscordOptions = {}): Promise<Disc
 
   const fake: DiscordFake = {
     url,
+    publicUrl: url,
     gateway,
     calls,
     nonceMs: 180_000,

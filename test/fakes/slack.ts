@@ -69,7 +69,7 @@ export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0, li
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const own = (server.address() as AddressInfo).port;
-  const origin = `http://127.0.0.1:${own}`;
+  let origin = `http://127.0.0.1:${own}`;
   workspace.setOrigin(origin);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -99,7 +99,7 @@ export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0, li
     try {
       if (name === "apps.connections.open") {
         if (token !== appToken) throw new Refusal("invalid_auth");
-        return { ok: true, url: `ws://127.0.0.1:${own}/link/?ticket=${randomUUID()}` };
+        return { ok: true, url: `${origin.replace("http", "ws")}/link/?ticket=${randomUUID()}` };
       }
       if (token !== botToken) throw new Refusal("invalid_auth");
       const method = workspace.methods[name];
@@ -182,6 +182,11 @@ export async function openSlack({ ackMs = 3_000, retryScale = null, port = 0, li
   return {
     apiRoot: `${origin}/api`,
     port: own,
+    /** Where clients are sent to; another address where a proxy stands between. */
+    setPublicUrl(url: string): void {
+      origin = url;
+      workspace.setOrigin(url);
+    },
     workspace,
     calls,
     /** Somebody writes. `raw`: the text is Slack's own already, with mentions and links. */

@@ -8,7 +8,7 @@
 //   proxy.begin({ type: "stall", when: "after", on: /\r\nDATA\r\n/ });   // only once the client has sent this
 //   proxy.end();   // New connections pass. Stalled ones go on; half-open ones stay dead.
 //
-// With `http`, requests are recorded in `exchanges` with whether their answer went back, and `answer` faults are possible.
+// With `http`, requests are recorded in `exchanges` with when their answer went back, and `answer` faults are possible.
 // With `tls` (from test/kit/certificates.ts) the proxy ends TLS and speaks plain text to the server. For a name that does not
 // resolve see test/kit/names.ts.
 
@@ -43,7 +43,11 @@ export type NetworkFault =
   | { readonly type: "refuse" };
 
 /** One HTTP request as the proxy saw it. */
-export type Exchange = { readonly text: string; isAnswered: boolean };
+export type Exchange = {
+  readonly text: string;
+  /** When the first bytes of the server's answer were passed on; null where the client may not have read them. */
+  answeredAt: number | null;
+};
 
 export type FaultProxy = {
   readonly port: number;
@@ -66,6 +70,8 @@ export const captivePortal = "<!DOCTYPE html><html><body><h1>Welcome to the hote
 const firstBytes = 20;
 /** So much of what a client has sent is kept for `on`. */
 const sentMax = 20_000;
+/** When a connection ends so soon after an answer, its client may have given up before, or may not have read it. */
+const hasteMs = 2_000;
 
 export async function faultProxy(
   target: { readonly port: number; readonly host?: string },
@@ -154,6 +160,7 @@ class Link {
   readonly #requests = new HttpRequests();
   readonly #exchanges: Exchange[] | null;
   readonly #open: Exchange[] = [];
+  #answered: Exchange | null = null;
   #fault: NetworkFault | null = null;
   #isActing = false;
   #isDead = false;
@@ -178,7 +185,10 @@ class Link {
     raw.on("error", () => undefined);
     this.#client.on("error", () => undefined);
     this.#client.on("data", (chunk: Buffer) => this.#fromClient(chunk));
-    this.#client.on("end", () => this.#pass(this.#toServer, null));
+    this.#client.on("end", () => {
+      this.#left();
+      this.#pass(this.#toServer, null);
+    });
     raw.on("close", () => this.#close());
     this.#server.on("data", (chunk: Buffer) => this.#fromServer(chunk));
     this.#server.on("end", () => this.#pass(this.#toClient, null));
@@ -247,10 +257,23 @@ class Link {
   #note(chunk: Buffer): void {
     if (this.#exchanges === null) return;
     for (const { text } of this.#requests.push(chunk)) {
-      const exchange = { text, isAnswered: false };
+      const exchange = { text, answeredAt: null };
+      // A client that asks again on this connection has read the answer before.
+      this.#answered = null;
       this.#open.push(exchange);
       this.#exchanges.push(exchange);
     }
+  }
+
+  #settle(exchange: Exchange): void {
+    exchange.answeredAt = Date.now();
+    this.#answered = exchange;
+  }
+
+  /** The client closes its side, or is cut off. */
+  #left(): void {
+    const last = this.#answered;
+    if (last !== null && Date.now() - (last.answeredAt ?? 0) < hasteMs) last.answeredAt = null;
   }
 
   #pass(queue: (Buffer | null)[], chunk: Buffer | null): void {
@@ -265,7 +288,9 @@ class Link {
     for (const chunk of this.#toServer.splice(0)) write(this.#server, chunk);
     if (fault === null) {
       for (const chunk of this.#toClient.splice(0)) {
-        if (chunk !== null) for (const exchange of this.#open.splice(0)) exchange.isAnswered = true;
+        // A client that has closed its side reads no answer.
+        const isRead = chunk !== null && !this.#client.readableEnded;
+        if (isRead) for (const exchange of this.#open.splice(0)) this.#settle(exchange);
         write(this.#client, chunk);
       }
       return;
@@ -290,6 +315,7 @@ class Link {
   }
 
   #close(): void {
+    this.#left();
     this.#isDead = true;
     this.#server.destroy();
     this.onClose();

@@ -31,12 +31,18 @@ export type Chunk = {
   readonly error?: { readonly code: string };
 };
 
-export function ask(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+export function ask(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
   const sent = typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body);
   return fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
     body: sent,
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 
