@@ -106,6 +106,8 @@ export async function connect(opening: Opening): Promise<Connection> {
     0,
   );
 
+  endTimersWith(shard, () => ended !== null);
+
   shard.on(Events.Dispatch, (event) => {
     if (ended !== null) return;
     const behind = waiting.findLastIndex(({ s }) => s <= event.s);
@@ -137,4 +139,24 @@ export async function connect(opening: Opening): Promise<Connection> {
     },
     latencyMs: () => latency,
   };
+}
+
+/** Fields in which the library keeps what beats, and how each is stopped. */
+const timers: Readonly<Record<string, (timer: unknown) => void>> = {
+  heartbeatInterval: (timer) => clearInterval(timer as NodeJS.Timeout),
+  initialHeartbeatTimeoutController: (timer) => (timer as AbortController).abort(),
+};
+
+/** A heartbeat that is under way at the end makes the library set a timer afterwards, which would beat for ever. */
+function endTimersWith(shard: object, isOver: () => boolean): void {
+  for (const [name, stop] of Object.entries(timers)) {
+    let held: unknown = null;
+    Object.defineProperty(shard, name, {
+      get: () => held,
+      set(timer: unknown) {
+        held = timer;
+        if (timer !== null && isOver()) stop(timer);
+      },
+    });
+  }
 }
