@@ -148,6 +148,7 @@ const idle: Readonly<Record<string, object>> = {
   irc: { host: "127.0.0.1", port: 1, nick: "idle", channels: ["#idle"], allow: ["ann"] },
   email: {
     address: "bot@example.org",
+    authServer: "mx.example.org",
     imap: { host: "127.0.0.1", port: 1, password: "idle-password" },
     smtp: { host: "127.0.0.1", port: 1, password: "idle-password" },
     allow: ["1"],
