@@ -4,6 +4,7 @@ import { acpPeerSuite } from "./acp-peer-suite.ts";
 
 await acpPeerSuite({
   name: "claude-agent-acp",
+  login: ["ANTHROPIC_API_KEY"],
   env: (url) => ({
     ANTHROPIC_API_KEY: "planted-provider-key-4711",
     ANTHROPIC_BASE_URL: url,

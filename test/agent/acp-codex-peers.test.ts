@@ -6,6 +6,7 @@ import { acpPeerSuite } from "./acp-peer-suite.ts";
 
 await acpPeerSuite({
   name: "codex-acp",
+  login: ["OPENAI_API_KEY"],
   env(url, folder) {
     const settings = ['model = "fake-model"', `openai_base_url = "${url}/v1"`, "[features]", "plugins = false", ""];
     writeFileSync(join(folder, "config.toml"), settings.join("\n"));
@@ -19,6 +20,7 @@ await acpPeerSuite({
   // Its own sandbox does not work inside of ours, so it asks to run a command without.
   call: (command) => ({
     name: "exec_command",
+    login: ["OPENAI_API_KEY"],
     input: { cmd: command, sandbox_permissions: "require_escalated", justification: "As the user wants" },
   }),
 });

@@ -4,6 +4,7 @@ import { acpPeerSuite } from "./acp-peer-suite.ts";
 
 await acpPeerSuite({
   name: "gemini-cli",
+  login: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
   words: ["--acp"],
   env: (url) => ({
     GEMINI_API_KEY: "planted-provider-key-4711",

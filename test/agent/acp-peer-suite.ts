@@ -19,6 +19,8 @@ export type AcpPeer = {
   readonly name: string;
   /** Words behind the program. */
   readonly words?: readonly string[];
+  /** The variable with its key, and those without which it also asks for a login. */
+  readonly login: readonly [key: string, ...others: string[]];
   /** `url` is the fake provider, `folder` is the agent's to read and write. */
   env(url: string, folder: string): Readonly<Record<string, string>>;
   /** It may not find its own session again, and then it is told what was said. */
@@ -42,7 +44,12 @@ type Stage = {
 
 type Life = Awaited<ReturnType<typeof runGateway>> & { readonly client: Client };
 
-async function openStage(t: TestContext, peer: AcpPeer, entry: string): Promise<Stage> {
+async function openStage(
+  t: TestContext,
+  peer: AcpPeer,
+  entry: string,
+  without: readonly string[] = [],
+): Promise<Stage> {
   // Not below /tmp, which a sandbox has anew.
   const folder = mkdtempSync(join(apart, `everturn-${peer.name}-`));
   atEnd(t, () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
@@ -54,9 +61,10 @@ async function openStage(t: TestContext, peer: AcpPeer, entry: string): Promise<
   const { port } = new URL(models.url);
   // The packages beside the program belong to it.
   const packages = entry.slice(0, entry.lastIndexOf("/node_modules/"));
+  const env = Object.entries(peer.env(`http://${host}:${port}`, own)).filter(([name]) => !without.includes(name));
   const acp = {
     command: [process.execPath, entry, ...(peer.words ?? [])],
-    env: { ...peer.env(`http://${host}:${port}`, own), PEER_OF_TEST: folder },
+    env: { ...Object.fromEntries(env), PEER_OF_TEST: folder },
     hosts: [host],
     paths: [packages, `${own}:rw`],
   };
@@ -65,12 +73,12 @@ async function openStage(t: TestContext, peer: AcpPeer, entry: string): Promise<
   };
   const settings = ["agent:", "  backend: acp", `  acp: ${JSON.stringify(acp)}`, `  mcp: ${JSON.stringify(mcp)}`, ""];
   writeFileSync(join(home, "config.yaml"), settings.join("\n"));
-  const env = { NODE_OPTIONS: `--import=${join(import.meta.dirname, "own-internet.ts")}` };
+  const internet = { NODE_OPTIONS: `--import=${join(import.meta.dirname, "own-internet.ts")}` };
   return {
     models,
     workspace: join(home, "workspace"),
     async start(at = 0) {
-      const gateway = await runGateway(t, home, { port: at, env });
+      const gateway = await runGateway(t, home, { port: at, env: internet });
       return { ...gateway, client: client(gateway) };
     },
     agents: () => processesWith(entry, folder),
@@ -212,5 +220,14 @@ export async function acpPeerSuite(peer: AcpPeer): Promise<void> {
     await third.client.send("c", "m3", "ping");
     assert.match(await answerTo(third.client, "c", "m3"), /Pings so far: 2\./);
     assert.ok(remembers(stage, "run: echo one", peer.mayForget), "it has loaded its session again");
+  });
+
+  test(`${peer.name}: without its key, the chat says which variable to set`, limit, async (t) => {
+    const [key] = peer.login;
+    const stage = await openStage(t, peer, entry ?? "", peer.login);
+    const { client: own } = await stage.start();
+    await own.send("c", "m1", "ping");
+    const said = await answerTo(own, "c", "m1");
+    assert.match(said, new RegExp(`the agent ${peer.name} needs a login.*Set [^.]*${key}[^.]* in agent\\.acp\\.env`));
   });
 }

@@ -100,6 +100,11 @@ export function loginFault(
   }
   const used = completeSet(decision.sets, environment);
   if (used !== undefined) return refused(used);
-  const wanted = [...new Set(decision.sets.map((set) => set.join(" and ")))].join(", or ");
-  return `the agent ${agent} needs a login${reason}. Set ${wanted} in agent.acp.env, or ${byHand}`;
+  const wanted = [...new Set(decision.sets.map((set) => set.join(" and ")))];
+  return `the agent ${agent} needs a login${reason}. Set ${eitherOf(wanted)} in agent.acp.env, or ${byHand}`;
+}
+
+function eitherOf(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} or ${last}`;
 }
