@@ -74,3 +74,13 @@ test("changes of a server of the newer protocol are followed", limit, async (t) 
   await call("own__grow");
   await until(() => (mcp.status()["own"]?.changed.length ?? 0) > 0);
 });
+
+test("a subscription that the server ends is opened again, and the connection stays", limit, async (t) => {
+  const { mcp, call, calls } = stage(t, { mode: "modern" });
+  const count = (what: string) => calls().filter((line) => line === what).length;
+  await call("own__unlisten");
+  await until(() => count("listen") === 2);
+  await call("own__grow");
+  await until(() => (mcp.status()["own"]?.changed.length ?? 0) > 0);
+  assert.equal(count("started"), 1);
+});

@@ -46,7 +46,7 @@ test("the state of every server is in the status, the doctor and the metrics", l
     return out + err;
   };
   const deep = await typed("gateway", "status", "--deep");
-  assert.match(deep, /mcp fine +ready, 22 tools, protocol 2025-06-18/);
+  assert.match(deep, /mcp fine +ready, 23 tools, protocol 2025-06-18/);
   assert.match(deep, /mcp broken +degraded: it ended with exit code 3; its last words: no licence found/);
   assert.match(deep, /mcp locked +waiting for a login: it requires a login \(HTTP 401\)/);
   const doctor = await typed("doctor");

@@ -32,7 +32,7 @@ test("tools are listed under their server's name, short enough for every request
   );
   assert.equal(echo?.description.length, 500);
   assert.ok(JSON.stringify(echo.input).length < 400, JSON.stringify(echo.input));
-  assert.deepEqual(mcp.status(), { own: { ...aStatus, tools: 22 } });
+  assert.deepEqual(mcp.status(), { own: { ...aStatus, tools: 23 } });
 });
 
 test("hints decide the effect of a trusted server's tools alone", limit, async (t) => {

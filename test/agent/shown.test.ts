@@ -77,7 +77,16 @@ test("no secret of a home is shown by anything that tells about it", async (t) =
     "/metrics": await get("/metrics"),
     "/api/status": await get("/api/status"),
   };
-  for (const words of ["config show", "config check", "doctor", "gateway status", "turns list", "logs"])
+  for (const words of [
+    "config show",
+    "config check",
+    "doctor",
+    "gateway status",
+    "gateway status --deep",
+    "mcp list",
+    "turns list",
+    "logs",
+  ])
     for (const more of [[], ["--json"]]) places[[words, ...more].join(" ")] = await typed(...words.split(" "), ...more);
   assert.equal(await life.end(), 0);
   places["the log"] = logged();

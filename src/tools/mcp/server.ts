@@ -193,9 +193,20 @@ async function orAfter(work: Promise<void>, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What a server says of its failure may repeat what it was given. */
+/** The error of a server, or of the request to it, may repeat what it was given. */
 export function hideSecrets(settings: McpServer, text: string): string {
-  const given = Object.values(("url" in settings ? settings.headers : settings.env) ?? {});
+  const given =
+    "url" in settings
+      ? [...Object.values(settings.headers ?? {}), ...secretsIn(settings.url)]
+      : Object.values(settings.env ?? {});
   const secrets = given.flatMap((value) => [value, value.replace(/^\S+\s+/, "")]).filter((value) => value.length >= 8);
   return secrets.reduce((hidden, secret) => hidden.replaceAll(secret, "[hidden]"), text);
+}
+
+/** A password, and the values of the query as they are written and as they are meant. */
+function secretsIn(address: string): readonly string[] {
+  const url = URL.parse(address);
+  if (url === null) return [];
+  const written = url.search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf("=") + 1));
+  return [url.password, ...written, ...url.searchParams.values()];
 }

@@ -42,8 +42,13 @@ const tools: object[] = [
       annotations: name === "steady-die" ? { readOnlyHint: true } : name === "key-die" ? { idempotentHint: true } : {},
     }),
   ),
-  ...["resource", "big", "wrong", "long", "env", "grow", "never"].map((name) => ({ name, inputSchema: input })),
+  ...["resource", "big", "wrong", "long", "env", "grow", "unlisten", "never"].map((name) => ({
+    name,
+    inputSchema: input,
+  })),
 ];
+
+let listening: Request["id"];
 
 /** Dies at the first call and answers the second, which is another life. */
 function dieOnce(id: Request["id"]): void {
@@ -95,6 +100,11 @@ const calls: Readonly<Record<string, (id: Request["id"], args: Readonly<Record<s
   wrong: (id) => void answer(id, { content: "not a list" }),
   long: () => void write(`{"jsonrpc":"2.0","id":1,"result":"${"x".repeat(40_000_000)}`),
   env: (id) => void answer(id, text(JSON.stringify({ env: process.env, cwd: process.cwd() }))),
+  unlisten(id) {
+    // The server ends the subscription and lives on.
+    send({ method: "notifications/cancelled", params: { requestId: listening } });
+    answer(id, text("unlistened"));
+  },
   grow(id) {
     tools.push({ name: "grown", inputSchema: input });
     for (let i = 0; i < 50; i++) send({ method: "notifications/tools/list_changed" });
@@ -127,6 +137,8 @@ function hear({ id, method, params }: Request): void {
       answer(id, { supportedVersions: ["2026-07-28"], capabilities: { tools: { listChanged: true } } });
       return;
     case "subscriptions/listen":
+      note("listen");
+      listening = id;
       send({
         method: "notifications/subscriptions/acknowledged",
         params: { _meta: { "io.modelcontextprotocol/subscriptionId": id }, notifications: { toolsListChanged: true } },
