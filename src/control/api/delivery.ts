@@ -1,4 +1,4 @@
-// Waits for what becomes of a posted message, for a caller who wants to know. The message itself waits for nobody.
+// Waits for the outcome of a posted message, for callers who ask for it. Sending itself never waits for this.
 
 import { type Delivery, deliveryOf, postId, postKey } from "../../core/delivery.ts";
 import type { Address } from "../../core/message.ts";
