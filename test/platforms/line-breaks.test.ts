@@ -13,7 +13,7 @@ const kill = true;
 
 /** Each fault and each moment, over servers in memory and real ones; `npm run chaos:breaks` combines all of them. */
 const plans: readonly (Omit<LineBreakPlan, "breakMs" | "kill"> & { readonly kill?: true })[] = [
-  { side: "smtp", fault: "half-open", moment: "at the final dot" },
+  { side: "smtp", fault: "half-open", moment: "at the final dot", kill },
   { side: "postfix", fault: "reset after delivery", moment: "at the final dot" },
   { side: "postfix", fault: "reset before delivery", moment: "in the mail", kill },
   { side: "ngircd", fault: "reset after delivery", moment: "at the eighth line", kill },
