@@ -10,6 +10,7 @@ import { Fault } from "../../src/core/fault.ts";
 import type { Instant } from "../../src/core/ids.ts";
 import { textOf } from "../../src/core/message.ts";
 import { discord } from "../../src/platforms/discord/index.ts";
+import { type Connection, connect } from "../../src/platforms/discord/stream/connection.ts";
 import { openBlobs } from "../../src/stores/blobs/index.ts";
 import { anItem, bootId } from "../../src/testing/samples.ts";
 import { type Kept, inletOf, kept, live } from "../../src/testing/platform/steps.ts";
@@ -207,6 +208,26 @@ describe("connections", { timeout: 120_000 }, () => {
     await assert.rejects(open().listen(inlet, null, new AbortController().signal), /too often today/);
     assert.equal(fake.gateway.counts.identified, 0);
   });
+});
+
+test("a connection that ends during a heartbeat leaves no timer behind", { timeout: 300_000 }, async (t) => {
+  const { fake } = await stage(t);
+  fake.gateway.heartbeatMs = 500;
+  const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+  const before = timers();
+  let isReady = false;
+  const connection: Connection = await connect({
+    token,
+    url: fake.url.replace("http", "ws"),
+    resume: null,
+    // After READY only heartbeats ask for it.
+    settled() {
+      if (isReady) connection.cut("in the middle of a heartbeat");
+      return 1;
+    },
+  });
+  for (let event = await connection.next(); !("why" in event); event = await connection.next()) isReady = true;
+  await until(timers, (count) => count <= before, "nothing beats any more");
 });
 
 describe("what people do", { timeout: 120_000 }, () => {
