@@ -28,10 +28,5 @@ export const windowsFaults = {
     "marked: await markRunning(parts, running, now.intent.class),",
     "marked: 0,",
   ),
-  S115: fault(
-    "core/lifecycle.ts",
-    'return supervisor === "systemd" ? exitCodes.stayDown : exitCodes.stopped;',
-    "return exitCodes.stopped;",
-  ),
   S110: fault(ending, "const lookAgainMs = 10;", "const lookAgainMs = 900;"),
 };
