@@ -45,10 +45,10 @@ export type MailServer = {
   close(): Promise<void>;
 };
 
-const domain = "fake.test";
+export const domain = "fake.test";
 /** Who has a mailbox. */
 const people = ["bot", "ann", "bob", ...Array.from({ length: 10 }, (_, n) => `u${n}`)];
-const password = "mail-password-for-tests";
+export const password = "mail-password-for-tests";
 const limitMs = 60_000;
 
 /** Of a gateway that reads and writes as the bot. */
@@ -226,7 +226,7 @@ function writePostfix(folder: string, port: number, uid: number, gid: number, ke
   chmodSync(config, 0o755);
 }
 
-function ids(user: string): readonly [number, number] {
+export function ids(user: string): readonly [number, number] {
   const line = readFileSync("/etc/passwd", "utf8")
     .split("\n")
     .find((one) => one.startsWith(`${user}:`));
@@ -234,7 +234,7 @@ function ids(user: string): readonly [number, number] {
   return [Number(uid), Number(gid)];
 }
 
-async function freePorts(): Promise<readonly [number, number]> {
+export async function freePorts(): Promise<readonly [number, number]> {
   const servers = [createServer(), createServer()];
   await Promise.all(servers.map((one) => new Promise<void>((done) => one.listen(0, "127.0.0.1", done))));
   const ports = servers.map((one) => (one.address() as AddressInfo).port);
@@ -243,7 +243,7 @@ async function freePorts(): Promise<readonly [number, number]> {
 }
 
 /** Until it greets whoever comes. */
-async function answers(port: number, folder: string): Promise<void> {
+export async function answers(port: number, folder: string): Promise<void> {
   for (const until = Date.now() + limitMs; Date.now() < until; await pause(50)) {
     const greeted = await new Promise<boolean>((done) => {
       const socket = connect(port, "127.0.0.1");

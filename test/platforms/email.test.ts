@@ -16,23 +16,11 @@ import { type OpenedPlatform, type Receipt, platformSuite } from "../../src/test
 import { inletOf } from "../../src/testing/platform/steps.ts";
 import { realWorld } from "../../src/world.ts";
 import { type MailServer, openMail, settingsOf, whyNoMail } from "../fakes/mail.ts";
-import { type Gateway, newHome, runGateway, until } from "../process/stage.ts";
+import { newHome, runGateway, until } from "../process/stage.ts";
 import { chaos } from "./chaos.ts";
+import { bot, configOf, connected } from "./email-stage.ts";
 
 const skip = whyNoMail() ?? false;
-const bot = "bot@fake.test";
-
-function configOf({ imapPort, smtpPort, password }: MailServer, allow: readonly string[]): string {
-  return `control: { port: 0 }
-platforms:
-  email:
-    address: ${bot}
-    imap: { host: 127.0.0.1, port: ${imapPort}, tls: false, password: ${password} }
-    smtp: { host: 127.0.0.1, port: ${smtpPort}, tls: false }
-    allow: [${allow.map((one) => `"${one}"`).join(", ")}]
-    verify: auto
-`;
-}
 
 /** What was written in an answer, without what is quoted. */
 const wordsOf = (mail: Email): string => (mail.text ?? "").trim();
@@ -156,18 +144,6 @@ describe("e-mail", { skip, timeout: 900_000 }, () => {
 
   platformSuite("email", () => openPlatform(servers()));
 });
-
-async function connected({ url, token }: Pick<Gateway, "url" | "token">): Promise<void> {
-  type Status = { readonly platforms: readonly { readonly platform: string; readonly up: boolean }[] };
-  await until(
-    async () => {
-      const answer = await fetch(`${url}/api/status`, { headers: { authorization: `Bearer ${token}` } });
-      return (await answer.json()) as Status;
-    },
-    ({ platforms }) => platforms.some(({ platform, up }) => platform === "email" && up),
-    "the mailbox is open",
-  );
-}
 
 const root = "<home@fake.test>";
 
