@@ -8,7 +8,7 @@ import OpenAI from "openai";
 import { openStage } from "../agent/stage.ts";
 import { type Asked, type Plan, fakeModels } from "../fakes/models/index.ts";
 import { atEnd, newHome, patienceMs, runGateway } from "../process/stage.ts";
-import { answerOf, ask, contentOf, frames, key, sdk, user, withKeys } from "./api-stage.ts";
+import { answerOf, ask, assistant, contentOf, frames, key, sdk, user, withKeys } from "./api-stage.ts";
 
 const keys = `platforms:\n  api:\n    keys:\n      app: ${key}`;
 const refusal = (status: number, message: string, code: string | null = null): Plan => ({
@@ -110,6 +110,24 @@ describe("a failed turn", { timeout: 3 * patienceMs }, () => {
     assert.equal(text, "Let me look.");
     // The repeat has nothing to stream, so it has a status.
     await assert.rejects(create(), (error) => error instanceof OpenAI.APIError && error.status === 502);
+  });
+
+  test("does not split the conversation of an app that only repeats what was said", async (t) => {
+    const { url, token } = await started(t);
+    const said: { role: string; content: string }[] = [user("hello")];
+    said.push(assistant(await answerOf(await ask(url, { messages: said }))));
+    assert.equal((await ask(url, { messages: [...said, user("fail: key")] })).status, 502);
+    // One app drops the message that failed, another one keeps it.
+    said.push(user("go on"));
+    said.push(assistant(await answerOf(await ask(url, { messages: said }))));
+    assert.equal((await ask(url, { messages: [...said, user("fail: credit")] })).status, 429);
+    const kept = [...said, user("fail: credit"), user("and on")];
+    assert.equal(await answerOf(await ask(url, { messages: kept })), "A whole answer.");
+    const headers = { authorization: `Bearer ${token}` };
+    const { sessions } = (await (await fetch(`${url}/api/sessions?platform=api`, { headers })).json()) as {
+      sessions: readonly unknown[];
+    };
+    assert.equal(sessions.length, 1);
   });
 
   test("over the budget of a day", async (t) => {

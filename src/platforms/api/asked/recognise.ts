@@ -2,17 +2,19 @@
 // words go in, nothing is remembered twice, and a question asked there can be answered. A conversation that was changed in
 // the app, or is too long ago, goes on as a new one that is told what was said before.
 
+import type { TurnId } from "../../../core/ids.ts";
 import type { Address, Message } from "../../../core/message.ts";
 import type { SessionLine } from "../../../ports/store.ts";
 import { type Said, apiLimits } from "../api.ts";
 import type { Reading } from "../given/answers.ts";
+import { failedTurn } from "../given/failures.ts";
 import { isFirst, plainText } from "../inbound.ts";
 import { answerText } from "../outbound.ts";
 
 export const unnamed = "c-";
 
 export async function recognise(
-  { archive }: Reading,
+  { archive, store }: Reading,
   caller: string,
   before: readonly Said[],
   isBusy: (address: Address) => boolean,
@@ -27,8 +29,34 @@ export async function recognise(
     if (!isCandidate(session, caller, firsts) || isBusy(address)) continue;
     const lines = await archive.messagesBefore(address, null, before.length * 2 + apiLimits.pageMax);
     if (isSame(lines, before)) return address;
+    const answered = await withoutFailed(store, lines, before);
+    if (answered.length < lines.length && isSame(answered, before)) return address;
   }
   return null;
+}
+
+/** More failed turns in one conversation are not looked for; it then goes on as a new one. */
+const failedMax = 50;
+
+/** The app got an error instead of an answer to these; some apps keep the message that failed, others drop it. */
+async function withoutFailed(
+  store: Reading["store"],
+  lines: readonly Message[],
+  before: readonly Said[],
+): Promise<readonly Message[]> {
+  const known = { user: new Set<string>(), assistant: new Set<string>() };
+  for (const { role, text } of before) if (role === "user" || role === "assistant") known[role].add(text.trim());
+  const unknown = lines.flatMap(({ role, turn, text }) =>
+    role === "assistant" && turn !== null && !known.assistant.has(text.trim()) ? [turn] : [],
+  );
+  const failed = new Set<TurnId>();
+  for (const turn of new Set(unknown.slice(-failedMax))) {
+    const stored = await store.turn(turn);
+    if (stored !== null && failedTurn(stored) !== null) failed.add(turn);
+  }
+  return lines.filter(
+    ({ role, turn, text }) => turn === null || !failed.has(turn) || (role === "user" && known.user.has(text.trim())),
+  );
 }
 
 function isCandidate({ address, title, endedAt }: SessionLine, caller: string, firsts: readonly string[]): boolean {
