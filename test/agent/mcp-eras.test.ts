@@ -24,7 +24,9 @@ function oneServer(t: TestContext, mode: string) {
     linesIn(join(folder, "calls"))
       .filter((line) => line === "discover" || line === "initialize")
       .join(" ");
-  return { own, facts, asked, open: () => stage(t, { servers: { own }, facts, pace: { probeMs: 2_000 } }) };
+  // Only a server that stays silent is not waited for.
+  const pace = mode === "silent" ? { probeMs: 2_000 } : {};
+  return { own, facts, asked, open: () => stage(t, { servers: { own }, facts, pace }) };
 }
 
 for (const [mode, first, second] of [
@@ -67,6 +69,13 @@ test("it is kept for seven days, for one command with its credentials", async ()
   assert.equal(await memory(server).isLegacy(), false);
   now = 0;
   assert.equal(await memory(server).isLegacy(), false, "the clock was set back");
+});
+
+test("a server of the newer protocol that starts slowly gets more time with every attempt", limit, async (t) => {
+  const { mcp } = stage(t, { mode: "modern", pace: { probeMs: 50, retryMaxMs: 20 } });
+  await mcp.ready();
+  await until(() => mcp.status()["own"]?.state === "ready");
+  assert.equal(mcp.status()["own"]?.protocol, "2026-07-28");
 });
 
 test("changes of a server of the newer protocol are followed", limit, async (t) => {

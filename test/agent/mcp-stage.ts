@@ -88,7 +88,7 @@ export function stage(
     policy: "dangerous",
     log: (level, what, facts) => void log.push(`${level} ${what} ${JSON.stringify(facts ?? {})}`),
     ...given,
-    pace: { readyMs: 30_000, retryMinMs: 20, retryMaxMs: 100, relistMs: 20, ...given.pace },
+    pace: { readyMs: 30_000, probeMs: 30_000, retryMinMs: 20, retryMaxMs: 100, relistMs: 20, ...given.pace },
   });
   t.after(async () => {
     await mcp.close();

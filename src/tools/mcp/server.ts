@@ -88,7 +88,8 @@ export function serverLife({
         server: settings,
         era,
         launch,
-        pace,
+        // One that starts slowly gets more time with every attempt.
+        pace: { ...pace, probeMs: pace.probeMs * 2 ** Math.min(failures, 12) },
         signal: closing.signal,
         trouble: (what, error) => log("debug", what, { server: name, why: hideSecrets(settings, sentenceOf(error)) }),
         listed: saw,
