@@ -78,6 +78,9 @@ export async function faultProxy(
   settings: Settings = {},
 ): Promise<FaultProxy> {
   const links = new Set<Link>();
+  /** Every accepted socket that is not closed; a client may leave without a word. */
+  const sockets = new Set<Socket>();
+  let isClosed = false;
   const exchanges: Exchange[] = [];
   const contexts =
     settings.tls === undefined
@@ -91,8 +94,10 @@ export async function faultProxy(
 
   function accept(raw: Socket): void {
     connections++;
+    sockets.add(raw);
+    raw.once("close", () => sockets.delete(raw));
     const fault = choose(connections);
-    if (fault?.type === "refuse") return void raw.resetAndDestroy();
+    if (isClosed || fault?.type === "refuse") return void raw.resetAndDestroy();
     if (fault?.type === "tls" && fault.how === "plain") return answerPlain(raw);
     const context = contexts === null ? null : fault?.type === "tls" ? contexts.bad : contexts.good;
     const link = new Link(raw, context, target, settings.http === true ? exchanges : null, connections);
@@ -129,9 +134,11 @@ export async function faultProxy(
       for (const link of links) link.reset();
     },
     async close() {
+      isClosed = true;
       await listening;
       server.close();
       for (const link of links) link.reset();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
@@ -146,6 +153,7 @@ function listen(port: number, accept: (socket: Socket) => void): Promise<Server>
 
 function answerPlain(raw: Socket): void {
   raw.on("error", () => undefined);
+  raw.once("end", () => raw.destroy());
   raw.once("data", () => raw.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"));
 }
 
@@ -207,6 +215,7 @@ class Link {
   reset(): void {
     this.#server.destroy();
     this.#raw.resetAndDestroy();
+    this.#client.destroy();
   }
 
   /** What a fault does to a connection that stands. */
