@@ -112,3 +112,24 @@ for (const isAll of [false, true]) {
     assert.deepEqual(rest.map(({ chat }) => chat).toSorted(), ["a", "b"]);
   });
 }
+
+test("what was sent before the first refusal is no debt: the next answer waits only as long as was asked for", async (t) => {
+  const on = await stage(t);
+  const before = 600;
+  const pauseMs = 2_000;
+  const sent: number[] = [];
+  const is: Partial<Platform> = {
+    can: { keyedSend: true, draftEveryMs: null, pace: { perSecond: 5, chatEveryMs: 500, learns: true } },
+    async send() {
+      sent.push(on.now());
+      if (sent.length !== before) return { type: "accepted", remoteId: `${sent.length}` };
+      return { type: "retry", afterMs: pauseMs, why: "too fast", all: true };
+    },
+  };
+  const answer: Step = { type: "said", text: "an answer", calls: [], final: true };
+  await on.start({ platforms: { chat: { is } }, agent: agentOf([], [() => answer]), lanesMax: 200 });
+  for (let n = 0; n < before; n++) await on.write("go", { from: at(`${n}`) });
+  await on.until(() => sent.length > before, "the refused answer comes again");
+  const waited = (sent[before] ?? 0) - (sent[before - 1] ?? 0);
+  assert.ok(waited >= pauseMs && waited < 5 * pauseMs, `it waited ${waited} ms`);
+});

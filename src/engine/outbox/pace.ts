@@ -144,8 +144,8 @@ export function gate(parts: Parts, closing: AbortSignal): Gate {
       isOpen = false;
       const { rule, account, learning } = room;
       count(room, to, isEdit, (before, known) => answeredAt(known, before, left, at));
-      if (rule !== null && learning.pace !== null)
-        room.account = answeredAt(rule, account, left, at, learning.pace.everyMs);
+      // The pause of a chat is none of the account: it owes only the rate that was learned.
+      if (rule !== null) room.account = answeredAt(rule, account, left, at, learning.pace?.everyMs ?? 0);
     }
     count(room, to, isEdit, (before) => letThrough(before, leaves));
     return {
