@@ -215,8 +215,12 @@ export interface Post {
   verify(): Promise<void>;
 }
 
-/** `patienceMs` of silence are the end; below the engine's own limit for a send. */
-export function openPost(server: Server, patienceMs = 50_000): Post {
+/** The lookup of an uncertain mail and the silence of the SMTP server together stay below the engine's limit for a send. */
+export const lookupMs = 5_000;
+export const smtpSilenceMs = 50_000;
+
+/** `patienceMs` of silence are the end. */
+export function openPost(server: Server, patienceMs = smtpSilenceMs): Post {
   const transport = async () => {
     const { createTransport } = await import("nodemailer");
     const { host, port, tls, user, password, anyCertificate } = server;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { htmlToText } from "./html.ts";
+import { type Sheet, addRules, rulesMax } from "./visible.ts";
 
 test("words of HTML", () => {
   const rows: readonly (readonly [string, string])[] = [
@@ -63,6 +64,15 @@ test("text that its reader does not see is left out", () => {
     "<style>p.z{display:none!important}</style><p class=z style='display:block'>X</p>",
     '<a href="https://e.org" style="display:none">X</a>',
     '<ul style="display:none"><li>X</li></ul>',
+    '<font color="#FFFFFF">X</font>',
+    '<font color=" White ">X</font>',
+    '<td bgcolor="#000000"><font color="BLACK">X</font></td>',
+    `<p style="${"a:b;".repeat(200)}display:none">X</p>`,
+    `<style>${".z{a:b}".repeat(2_000)}.z{display:none}</style><p class=z>X</p>`,
+    `<style>${".y{color:red}".repeat(200)}</style><style>.y{display:none}</style><p class=y>X</p>`,
+    "<style>.w{display:none !important} .w{display:block}</style><p class=w>X</p>",
+    "<style>.v{/* } */display:none}</style><p class=v>X</p>",
+    '<div style="height:.0em;overflow:hidden">X</div>',
   ];
   for (const html of hidden) assert.equal(htmlToText(`<p>a</p>${html}<p>b</p>`), "a\n\nb", html);
 });
@@ -82,10 +92,97 @@ test("text that its reader sees stays, though it looks like hidden text", () => 
     "<style>@media (max-width:600px){ .wide { display:none } }</style><p class=wide>X</p>",
     "<style>.a .b { display:none } .c { display:none }</style><p class=b>X</p>",
     "<style>.q{display:none}</style><p class=q style='display:block'>X</p>",
+    '<td bgcolor="#0000AA"><font color="#ffffff">X</font></td>',
+    '<td bgcolor=" BLACK "><font color="WHITE">X</font></td>',
+    '<p style="color:constructor;background:__proto__ toString">X</p>',
+    '<font color="valueOf">X</font>',
+    `<div style="background:url(https://e.org/${"a".repeat(300)}) #fff"><b style="color:#fff">X</b></div>`,
+    '<div style="background:rgb(0, 0, 0) none"><b style="color:#fff">X</b></div>',
+    '<div style="height:10px;overflow:hidden">X</div>',
     "<noscript>X</noscript>",
     "<details><summary>X</summary></details>",
   ];
   for (const html of shown) assert.match(htmlToText(`<p>a</p>${html}<p>b</p>`), /^a\n+X\n+b$/, html);
+});
+
+test("a head without its closing tag hides nothing of the body", () => {
+  const pages: readonly string[] = [
+    "<html><head><title>x</title><p>Hello",
+    "<head><meta charset=utf-8><style>p{color:red}</style>Hello",
+    "<head><title>x</title><body>Hello",
+    '<head style="display:none"><script>x</script><div>Hello</div>',
+    "<style>head{display:none}</style><head><title>x</title><p>Hello</p>",
+    "<html><head>\n<title>x</title>\n</head>\n<body>\n<p>Hello</p></body></html>",
+  ];
+  for (const html of pages) assert.equal(htmlToText(html), "Hello", html);
+});
+
+test("a page that cannot be read as HTML is read without its tags", () => {
+  const failing = (): string => {
+    throw new TypeError("unexpected");
+  };
+  const html = "<style>p{a:b}</style><p hidden>Hello</p><SCRIPT>x < 1</SCRIPT><b>Ann</b><style>never closed";
+  assert.equal(htmlToText(html, failing).replaceAll(/\s+/g, " "), "Hello Ann");
+  for (const piece of ["<", ">", "<a", "<style>", "</style>", "<script", " "])
+    htmlToText(piece.repeat(1_000_000 / piece.length), failing);
+});
+
+test("the rules of a mail have a limit in all, and so have the declarations of each", () => {
+  const sheet: Sheet = new Map();
+  for (let i = 0; i < 3 * rulesMax; i++) addRules(sheet, `.a${i},.b${i},.c${i}{color:red}`);
+  assert.equal(sheet.size, rulesMax);
+  const one: Sheet = new Map();
+  for (let i = 0; i < 100; i++) addRules(one, `${".a,".repeat(50)}.a{b${i}:c;color:red;color:#00${i}!important}`);
+  assert.deepEqual(
+    [...(one.get(".a") ?? [])],
+    [
+      ["color", "red"],
+      ["color!", "#0099"],
+    ],
+  );
+});
+
+const longest = 1_000_000;
+
+test("hostile styles of a whole mail are gone through once", () => {
+  const filled = (piece: (n: number) => string): string => {
+    const pieces: string[] = [];
+    for (let n = 0, size = 0; size < longest; n++) {
+      pieces.push(piece(n));
+      size += piece(n).length;
+    }
+    return pieces.join("");
+  };
+  const all = "color:a;background:b c d e f g h i;display:c;visibility:d;opacity:e;overflow:f;font-size:g;height:h";
+  const classes = [..."abcdefghijklmnopqrst"];
+  const pages: readonly string[] = [
+    filled((n) => `<style>.a${n}{}</style>`),
+    filled((n) => `<style>.a${n}{color:red}</style>`),
+    filled(() => `<style>${`${".a,".repeat(50)}.a{color:c}`.repeat(600)}</style>`),
+    filled(() => `<style>${`${".a,".repeat(50)}.a{b:c}`.repeat(600)}</style>`),
+    filled(() => `<style>${"/*".repeat(49_000)}{</style>`),
+    filled(() => `<style>${"@media{}".repeat(12_000)}</style>`),
+    filled(() => `<style>${"@a;".repeat(33_000)}{}</style>`),
+    ...[" ", "0", "(", "a ", "a(", "!", "!important", ";", "color:red;"].flatMap((sign) => {
+      const signs = sign.repeat(longest / sign.length);
+      const values = ["a:x", "height:", "background:x", "color:x", "font-size:", "color:rgb("];
+      return [
+        ...values.map((start) => `<p style="${start}${signs}y">`),
+        `<font color="${signs}y">x</font><td bgcolor="x${signs}y">x`,
+        `<p class="${signs}y" id="${signs}">`,
+      ];
+    }),
+    `<style>.a{background:x${" ".repeat(190)}y;height:${"0".repeat(190)}!}</style>${filled(() => "<b class=a></b>")}`,
+    `<style>${classes.map((name) => `.${name},b.${name}{${all}}`).join("")}</style>${filled(() => `<b class="${classes.join(" ")}"></b>`)}`,
+    `<style>br{${all}}</style>${filled(() => "<br>")}`,
+    `${"<b>".repeat(900)}${filled(() => "</x>")}`,
+  ];
+  for (const html of pages) {
+    const start = performance.now();
+    htmlToText(html);
+    // Linear work takes a second at most, also on a slow machine; quadratic work takes minutes.
+    assert.ok(performance.now() - start < 30_000, html.slice(0, 80));
+  }
 });
 
 test("hostile pages are gone through once", () => {

@@ -2,7 +2,7 @@
 // in the size of the mail: one pass of the parser, and nothing nested deeper than any real mail.
 
 import { Parser } from "htmlparser2";
-import { type Look, type Sheet, isSeen, lookOf, plainLook, readSheet } from "./visible.ts";
+import { type Look, type Sheet, addRules, isSeen, lookOf, plainLook } from "./visible.ts";
 
 /** Words inside or outside of a quote of earlier mails. */
 type Run = { readonly isQuote: boolean; readonly pieces: string[] };
@@ -13,7 +13,7 @@ type Page = {
   readonly looks: Look[];
   /** How many elements that are never shown are open. */
   unseen: number;
-  sheet: Sheet;
+  readonly sheet: Sheet;
   /** The text of the style sheet that is being read. */
   style: string[] | null;
   quotes: number;
@@ -21,15 +21,34 @@ type Page = {
   link: { readonly href: string; readonly run: Run; readonly from: number } | null;
 };
 
-const unseen: ReadonlySet<string> = new Set("head title script style template object iframe datalist".split(" "));
+/** Not `head`: it ends at the first element of the body, and mails leave out its closing tag. */
+const unseen: ReadonlySet<string> = new Set("title script style template object iframe datalist".split(" "));
 const blocks: ReadonlySet<string> = new Set("p div tr table ul ol pre hr h1 h2 h3 h4 h5 h6".split(" "));
 const sheetMax = 100_000;
 /** Browsers stop at 512; a closing tag costs as much as the depth it is found at. */
 const depthMax = 1_000;
 const chunkSize = 4_096;
 
+/** A page that `read` fails on is still readable without its tags. */
+export function htmlToText(html: string, read = visibleText): string {
+  try {
+    return read(html);
+  } catch {
+    return withoutTags(html);
+  }
+}
+
+function withoutTags(html: string): string {
+  const [start = "", ...rest] = html.split(/<(?=(?:script|style)\b)/i);
+  const kept = rest.map((piece) => {
+    const end = piece.search(/<\/(?:script|style)\b/i);
+    return end < 0 ? "" : piece.slice(end);
+  });
+  return tidied([start, ...kept].join("").replaceAll(/<[^<>]*>/g, " "));
+}
+
 /** Pictures and styles say nothing. */
-export function htmlToText(html: string): string {
+function visibleText(html: string): string {
   const page: Page = {
     runs: [{ isQuote: false, pieces: [] }],
     looks: [],
@@ -55,7 +74,7 @@ export function htmlToText(html: string): string {
 
 function opens(page: Page, tag: string, attributes: Readonly<Record<string, string>>): void {
   const outer = page.looks.at(-1) ?? plainLook;
-  page.looks.push(lookOf(outer, tag, attributes, page.sheet));
+  page.looks.push(tag === "head" ? outer : lookOf(outer, tag, attributes, page.sheet));
   if (unseen.has(tag)) page.unseen++;
   if (tag === "style") page.style = [];
   if (tag === "blockquote") {
@@ -81,7 +100,7 @@ function closes(page: Page, tag: string): void {
     page.link = null;
   }
   if (tag === "style" && page.style !== null) {
-    page.sheet = new Map([...page.sheet, ...readSheet(page.style.join("").slice(0, sheetMax))]);
+    addRules(page.sheet, page.style.join("").slice(0, sheetMax));
     page.style = null;
   }
   if (unseen.has(tag)) page.unseen--;

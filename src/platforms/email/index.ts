@@ -12,6 +12,7 @@ import {
   type Server,
   headsMax,
   isInSent,
+  lookupMs,
   messageMax,
   openMailbox,
   openPost,
@@ -208,9 +209,6 @@ async function withFiles({ blobs }: Surroundings, inbound: Inbound, files: reado
   return { ...inbound, body: { ...inbound.body, text, files: kept } };
 }
 
-/** How long it is looked whether an uncertain mail was taken. */
-const lookMs = 15_000;
-
 async function send(
   post: Post,
   settings: EmailSettings,
@@ -243,7 +241,7 @@ async function wasTaken(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    return (await isInSent(imap, messageId, AbortSignal.any([signal, AbortSignal.timeout(lookMs)]))) === true;
+    return (await isInSent(imap, messageId, AbortSignal.any([signal, AbortSignal.timeout(lookupMs)]))) === true;
   } catch (error) {
     world.log("debug", "it could not be learned whether a mail was sent", { messageId, why: sentenceOf(error) });
     return false;

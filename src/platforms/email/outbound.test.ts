@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { limits } from "../../core/limits.ts";
 import { anItem } from "../../testing/samples.ts";
+import { lookupMs, smtpSilenceMs } from "./api.ts";
 import { messageIdOf, toMail } from "./outbound.ts";
 
 const us = { address: "helper@example.net", name: "Everturn" };
@@ -38,4 +40,8 @@ test("subjects", () => {
     [{ text: "x".repeat(100) }, `${"x".repeat(69)}…`],
   ];
   for (const [more, subject] of rows) assert.equal(toMail(anItem("i1", { to, ...more }), us, []).subject, subject);
+});
+
+test("the lookup of an uncertain mail and a silent SMTP server end before the engine's limit for a send", () => {
+  assert.ok(lookupMs + smtpSilenceMs < limits.sendMs);
 });

@@ -21,14 +21,39 @@ const label = /utf-?7\b/i;
 export function utf7PartsOf(source: Uint8Array): Utf7Parts {
   const ascii = Buffer.from(source.buffer, source.byteOffset, source.length).toString("latin1");
   if (!label.test(ascii)) return { isText: false, isHtml: false };
-  const lines = ascii.replaceAll(/\r?\n[ \t]+/g, " ").split("\n");
-  const types = lines.filter(
-    (line) => /^content-type:/i.test(line) && /charset\s?=\s?["']?(?:x-|unicode-1-1-)?utf-?7\b/i.test(line),
-  );
+  const types = contentTypesIn(ascii).filter((type) => /charset\s?=\s?["']?(?:x-|unicode-1-1-)?utf-?7\b/i.test(type));
   return {
-    isText: types.some((line) => /^content-type:\s?text\/plain\b/i.test(line)),
-    isHtml: types.some((line) => /^content-type:\s?text\/html\b/i.test(line)),
+    isText: types.some((type) => /^content-type:\s?text\/plain\b/i.test(type)),
+    isHtml: types.some((type) => /^content-type:\s?text\/html\b/i.test(type)),
   };
+}
+
+/** Headers stand at the top and behind each boundary that they announce, up to an empty line; a body may quote some. */
+function contentTypesIn(mail: string): readonly string[] {
+  const types: string[] = [];
+  const boundaries = new Set<string>();
+  let block: string[] | null = [];
+  for (const line of [...mail.split("\n"), ""]) {
+    const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+    if (block === null) {
+      if (text.startsWith("--") && boundaries.has(text.slice(2).trimEnd())) block = [];
+    } else if (text !== "") block.push(text);
+    else {
+      const found = block
+        .join("\n")
+        .replaceAll(/\n[ \t]+/g, " ")
+        .split("\n")
+        .filter((one) => /^content-type:/i.test(one));
+      for (const type of found) {
+        types.push(type);
+        const named = /\bboundary\s?=\s?(?:"([^"]+)"|([^\s;"]+))/i.exec(type);
+        const boundary = named?.[1] ?? named?.[2];
+        if (boundary !== undefined) boundaries.add(boundary.trimEnd());
+      }
+      block = null;
+    }
+  }
+  return types;
 }
 
 /** The same mail; encoded words of its headers that are UTF-7 are UTF-8. */

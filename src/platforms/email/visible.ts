@@ -40,26 +40,34 @@ function isSameColor(color: Color, background: Color): boolean {
 type Attributes = Readonly<Record<string, string>>;
 
 export function lookOf(outer: Look, tag: string, attributes: Attributes, sheet: Sheet): Look {
-  const style = merged([...rulesFor(sheet, tag, attributes), declarations(attributes["style"] ?? "")]);
-  const { color = attributes["color"], visibility, opacity } = style;
-  const background = style["background-color"] ?? style["background"] ?? attributes["bgcolor"];
+  const style = styleOf(sheet, tag, attributes);
+  const visibility = valueIn(style, "visibility");
+  const color = valueIn(style, "color") ?? attributeValue(attributes["color"]);
+  const background =
+    valueIn(style, "background-color") ?? valueIn(style, "background") ?? attributeValue(attributes["bgcolor"]);
+  const isTransparent = Number.parseFloat(valueIn(style, "opacity") ?? "1") === 0;
   return {
-    isGone: outer.isGone || "hidden" in attributes || isDropped(style) || Number.parseFloat(opacity ?? "1") === 0,
+    isGone: outer.isGone || "hidden" in attributes || isDropped(style) || isTransparent,
     isInvisible: visibility === undefined ? outer.isInvisible : /^(?:hidden|collapse)/.test(visibility),
-    isTiny: tinyOf(style["font-size"], outer.isTiny),
+    isTiny: tinyOf(valueIn(style, "font-size"), outer.isTiny),
     color: color === undefined ? outer.color : (colorIn(color) ?? outer.color),
     background: background === undefined ? outer.background : behind(background, outer.background),
   };
 }
 
+/** Attributes are as case-insensitive as styles are. */
+function attributeValue(text: string | undefined): string | undefined {
+  return text?.trim().slice(0, valueMax).toLowerCase();
+}
+
 function isDropped(style: Style): boolean {
-  if (style["display"]?.startsWith("none") === true || style["mso-hide"] === "all") return true;
-  const hasNoRoom = isZero(style["max-height"]) || isZero(style["height"]) || isZero(style["max-width"]);
-  return hasNoRoom && style["overflow"]?.startsWith("hidden") === true;
+  if (valueIn(style, "display")?.startsWith("none") === true || valueIn(style, "mso-hide") === "all") return true;
+  const hasNoRoom = ["max-height", "height", "max-width"].some((name) => isZero(valueIn(style, name)));
+  return hasNoRoom && valueIn(style, "overflow")?.startsWith("hidden") === true;
 }
 
 function isZero(length: string | undefined): boolean {
-  return length !== undefined && /^0*\.?0*(?:[a-z]+|%)?$/.test(length) && length.includes("0");
+  return length !== undefined && /^(?:0+(?:\.0*)?|\.0+)(?:[a-z]+|%)?$/.test(length);
 }
 
 /** Sizes below one pixel are nothing to read; those that depend on the outer one stay as small as that is. */
@@ -71,28 +79,32 @@ function tinyOf(size: string | undefined, outer: boolean): boolean {
   return number < 1;
 }
 
+/** More words than any valid `background` has. */
+const backgroundWordsMax = 16;
+
 function behind(text: string, outer: Color): Color {
   if (/url\(|gradient\(/.test(text)) return "unknown";
-  const found = text
-    .split(/ (?![^(]*\))/)
+  const words = text.match(/[^\s()]+(?:\([^()]*\))?/g) ?? [];
+  const found = words
+    .slice(0, backgroundWordsMax)
     .map(colorIn)
     .find((color) => color !== null);
   return found === undefined || found === null || found === "none" ? outer : found;
 }
 
-const names: Readonly<Record<string, Color>> = {
-  white: [255, 255, 255],
-  snow: [255, 250, 250],
-  ivory: [255, 255, 240],
-  ghostwhite: [248, 248, 255],
-  whitesmoke: [245, 245, 245],
-  black: [0, 0, 0],
-  transparent: "none",
-};
+const names: ReadonlyMap<string, Color> = new Map<string, Color>([
+  ["white", [255, 255, 255]],
+  ["snow", [255, 250, 250]],
+  ["ivory", [255, 255, 240]],
+  ["ghostwhite", [248, 248, 255]],
+  ["whitesmoke", [245, 245, 245]],
+  ["black", [0, 0, 0]],
+  ["transparent", "none"],
+]);
 
 /** null: not a color at all. */
 function colorIn(text: string): Color | null {
-  const known = names[text];
+  const known = names.get(text);
   if (known !== undefined) return known;
   const hex = /^#?([0-9a-f]{3,8})$/.exec(text)?.[1] ?? "";
   if (/^(?:.{3}|.{4})$/.test(hex)) return hexColor([...hex].map((digit) => digit + digit).join(""));
@@ -112,38 +124,58 @@ function hexColor(digits: string): Color {
 
 // ----------------------------------------------------------------------------------------------------------- styles
 
-type Style = Readonly<Record<string, string>>;
-type Declaration = { readonly name: string; readonly value: string; readonly isImportant: boolean };
+/** Values by property; an important declaration has its own entry, `name!`. Other properties than these are not kept. */
+type Style = ReadonlyMap<string, string>;
 
-/** Rules by `tag`, `.class`, `#id` or `tag.class`; what is chosen in other ways is left alone. */
-export type Sheet = ReadonlyMap<string, readonly Declaration[]>;
+const properties: ReadonlySet<string> = new Set(
+  "color background background-color display visibility opacity overflow font-size height max-height max-width mso-hide".split(
+    " ",
+  ),
+);
 
-const declarationsMax = 100;
+/** Rules by `tag`, `.class`, `#id` or `tag.class`; rules with other selectors are ignored. One map serves a whole mail. */
+export type Sheet = Map<string, Style>;
 
-function declarations(text: string): readonly Declaration[] {
-  return text
-    .toLowerCase()
-    .split(";", declarationsMax)
-    .flatMap((one) => {
-      const at = one.indexOf(":");
-      if (at < 0) return [];
-      const value = one.slice(at + 1).trim();
-      const bare = value.replace(/ *! *important$/, "");
-      return [{ name: one.slice(0, at).trim(), value: bare.trim(), isImportant: bare !== value }];
-    });
+/** The rest of a longer value is cut off: the start says whether a background has a picture. */
+const valueMax = 200;
+export const rulesMax = 5_000;
+
+function valueIn(style: Style, name: string): string | undefined {
+  return style.get(`${name}!`) ?? style.get(name);
 }
 
-/** Later ones win, unless an earlier one is important. */
-function merged(all: readonly (readonly Declaration[])[]): Style {
-  const style: Record<string, string> = {};
-  const flat = all.flat();
-  for (const isImportant of [false, true])
-    for (const one of flat) if (one.isImportant === isImportant) style[one.name] = one.value;
+/** Later declarations win. */
+function readStyle(text: string): Style {
+  const style = new Map<string, string>();
+  for (const declaration of text.split(";")) {
+    const at = declaration.indexOf(":");
+    const name = declaration.slice(0, Math.max(at, 0)).trim().toLowerCase();
+    if (!properties.has(name)) continue;
+    const value = declaration
+      .slice(at + 1)
+      .trim()
+      .toLowerCase();
+    const bare = withoutImportant(value);
+    style.set(bare === value ? name : `${name}!`, bare.slice(0, valueMax));
+  }
   return style;
 }
 
-function rulesFor(sheet: Sheet, tag: string, attributes: Attributes): readonly (readonly Declaration[])[] {
-  if (sheet.size === 0) return [];
+function withoutImportant(value: string): string {
+  const mark = "important";
+  const before = value.endsWith(mark) ? value.slice(0, -mark.length).trimEnd() : "";
+  return before.endsWith("!") ? before.slice(0, -1).trimEnd() : value;
+}
+
+function merged(styles: readonly Style[]): Style {
+  const all = new Map<string, string>();
+  for (const style of styles) for (const [name, value] of style) all.set(name, value);
+  return all;
+}
+
+function styleOf(sheet: Sheet, tag: string, attributes: Attributes): Style {
+  const own = readStyle(attributes["style"] ?? "");
+  if (sheet.size === 0) return own;
   const classes = (attributes["class"] ?? "").split(/\s+/, 20).filter((name) => name !== "");
   const id = attributes["id"];
   const keys = [
@@ -151,39 +183,59 @@ function rulesFor(sheet: Sheet, tag: string, attributes: Attributes): readonly (
     ...classes.flatMap((name) => [`.${name}`, `${tag}.${name}`]),
     ...(id === undefined ? [] : [`#${id}`]),
   ];
-  return keys.flatMap((key) => sheet.get(key.toLowerCase()) ?? []).length === 0
-    ? []
-    : keys.map((key) => sheet.get(key.toLowerCase()) ?? []);
+  const rules = keys.flatMap((key) => sheet.get(key.toLowerCase()) ?? []);
+  const styles = own.size === 0 ? rules : [...rules, own];
+  const [only = own] = styles;
+  return styles.length <= 1 ? only : merged(styles);
 }
 
-const rulesMax = 1_000;
-
-/** The rules of a style sheet that always hold; blocks that depend on the reader's device (`@media`) are left out. */
-export function readSheet(text: string): Sheet {
-  const sheet = new Map<string, readonly Declaration[]>();
+/**
+ * Adds the rules of a style sheet that always hold, until the mail has `rulesMax`; blocks that depend on the reader's device
+ * (`@media`) are left out.
+ */
+export function addRules(sheet: Sheet, source: string): void {
+  const text = withoutComments(source);
   let at = 0;
   while (sheet.size < rulesMax) {
     const open = text.indexOf("{", at);
     if (open < 0) break;
     const head = text
       .slice(at, open)
-      .replaceAll(/\/\*.*?\*\/|<!--|-->/gs, "")
+      .replaceAll(/<!--|-->/g, "")
       .trim()
       .toLowerCase();
-    if (head.startsWith("@") && !/;[^;]*$/.test(head)) {
+    if (head.startsWith("@") && !head.includes(";")) {
       at = blockEnd(text, open);
       continue;
     }
     const close = text.indexOf("}", open);
     const end = close < 0 ? text.length : close;
-    const own = declarations(text.slice(open + 1, end).replaceAll(/\/\*.*?\*\//gs, ""));
-    for (const selector of (head.split(";").at(-1) ?? "").split(",", 50)) {
-      const name = selector.trim();
-      if (/^(?:[a-z][a-z0-9]*)?(?:[.#][\w-]+)?$/.test(name)) sheet.set(name, [...(sheet.get(name) ?? []), ...own]);
-    }
+    addRule(sheet, head.slice(head.lastIndexOf(";") + 1), readStyle(text.slice(open + 1, end)));
     at = end + 1;
   }
-  return sheet;
+}
+
+function addRule(sheet: Sheet, selectors: string, style: Style): void {
+  if (style.size === 0) return;
+  for (const selector of selectors.split(",", 50)) {
+    const name = selector.trim();
+    if (sheet.size >= rulesMax) return;
+    if (/^(?:[a-z][a-z0-9]*)?(?:[.#][\w-]+)?$/.test(name))
+      sheet.set(name, merged([sheet.get(name) ?? new Map(), style]));
+  }
+}
+
+/** A comment that never ends hides the rest. */
+function withoutComments(text: string): string {
+  const kept: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const open = text.indexOf("/*", at);
+    kept.push(text.slice(at, open < 0 ? text.length : open));
+    const close = open < 0 ? -1 : text.indexOf("*/", open + 2);
+    if (close < 0) break;
+    at = close + 2;
+  }
+  return kept.join("");
 }
 
 /** Behind the brace that closes the one at `open`. */
