@@ -216,6 +216,7 @@ export const archive: Archive = {
     { n: 3, at: at(2_800), entry: { type: "answered", question: "t1.q1", choice: "deny" } },
   ],
   items: async () => [item],
+  uncertainAddresses: async () => [],
   search: async () => [message],
   counts: async () => ({
     turns: { queued: 1, running: 2, waiting: 0, parked: 0, restarting: 0 },

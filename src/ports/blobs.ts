@@ -13,7 +13,10 @@ export interface Blobs {
   put(content: Uint8Array | AsyncIterable<Uint8Array>, as: BlobFacts): Promise<FileRef>;
   /** Rejects with a Fault when there is no such content. */
   read(blob: string): Promise<Uint8Array>;
-  /** Where it lies, for programs that read files by themselves; under `name` where the files are a person's own. */
+  /**
+   * Where it lies, for programs that read files by themselves; under `name` where the files are a person's own and the
+   * file system accepts that name. Throws a Fault when there can be no such path.
+   */
   path(blob: string, name?: string): string;
 }
 

@@ -102,6 +102,8 @@ export interface Archive {
   /** In order; with `newest`, only so many of the last ones. */
   entries(turn: TurnId, newest?: number): Promise<readonly EntryLine[]>;
   items(filter: ItemFilter): Promise<readonly OutboxItem[]>;
+  /** Every address with uncertain items, each once. */
+  uncertainAddresses(): Promise<readonly Address[]>;
   /** Full text, newest first. */
   search(text: string, limit: number): Promise<readonly Message[]>;
   counts(): Promise<Counts>;
@@ -134,9 +136,11 @@ export type TurnFilter = {
   readonly state?: TurnState["state"] | "open";
   readonly limit: number;
 };
-/** With a turn, all its items, whatever their state. */
+/** With a turn, all its items, whatever their state and address. */
 export type ItemFilter = {
   readonly turn?: TurnId;
+  /** Only what goes to exactly this address. */
+  readonly to?: Address;
   readonly state?: ItemState["state"] | "open";
   readonly limit: number;
 };

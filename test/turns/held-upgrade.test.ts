@@ -15,8 +15,8 @@ import { agentOf, seen } from "./agents.ts";
 const schema = 5;
 const echo = agentOf([], [(job): Step => ({ type: "said", text: textOf(job.input.body), calls: [], final: true })]);
 
-/** Two answers are held in one chat, the second with two parts; one in another. */
-function writeStore(file: string): void {
+/** Two answers are held in one chat, the second with two parts; one in another; then `others` in further chats. */
+function writeStore(file: string, others = 0): void {
   const db = new DatabaseSync(file);
   const sql = migrations.flatMap((one) => (one.version <= schema ? [one.sql] : []));
   db.exec(`PRAGMA journal_mode = WAL; ${sql.join(";")}`);
@@ -27,13 +27,17 @@ function writeStore(file: string): void {
     facts,
   );
   const session = db.prepare(
-    "INSERT INTO sessions(id, key, platform, owner, fence, created_at, active_at, address) VALUES (?, ?, 'chat', 'old', 1, 5, 6, ?)",
+    "INSERT OR IGNORE INTO sessions(id, key, platform, owner, fence, created_at, active_at, address) VALUES (?, ?, 'chat', 'old', 1, 5, 6, ?)",
   );
   const item = db.prepare(
     "INSERT INTO items(id, session, turn, part, state, version, created_at, now, body) VALUES (?, ?, ?, ?, 'in-doubt', 8, 6, ?, ?)",
   );
   const now = JSON.stringify({ state: "in-doubt", since: 7, attempts: 3, doubts: 3, why: "ECONNRESET" });
-  for (const [chat, replies] of Object.entries({ a: ["one", "two"], b: ["three"] })) {
+  for (const [chat, replies] of [
+    ["a", ["one", "two"]],
+    ["b", ["three"]],
+    ...Array.from({ length: others }, (_, n) => [`other${n % 10}`, [`other${n}`]] as const),
+  ] as const) {
     session.run(`s-${chat}`, `chat/bot/${chat}`, JSON.stringify(at(chat)));
     for (const reply of replies)
       for (const part of reply === "two" ? [0, 1] : [0])
@@ -50,7 +54,7 @@ function writeStore(file: string): void {
 }
 
 test("answers that 0.4.0 held are announced once in each chat, not sent by themselves, and sent on /resend", async (t) => {
-  const on = await stage(t, writeStore);
+  const on = await stage(t, (file) => writeStore(file));
   const is = { can: { keyedSend: false, draftEveryMs: null } };
   const options = { agent: echo, platforms: { chat: { is } } };
   const textsIn = (chat: string) => seen(on).flatMap(({ to, text }) => (to.chat === chat ? [text] : []));
@@ -65,4 +69,16 @@ test("answers that 0.4.0 held are announced once in each chat, not sent by thems
   await on.until(() => textsIn("a").length === 6, "what was held");
   assert.deepEqual(textsIn("a").slice(2), ["I am sending it again.", "one 0", "two 0", "two 1"]);
   assert.deepEqual(textsIn("b"), [heldNotice], "the other chat is left alone");
+});
+
+test("a chat finds what it holds behind more than a thousand held answers of other chats", async (t) => {
+  const on = await stage(t, (file) => writeStore(file, 1_100));
+  const is = { can: { keyedSend: false, draftEveryMs: null } };
+  const options = { agent: echo, platforms: { chat: { is } } };
+  const textsIn = (chat: string) => seen(on).flatMap(({ to, text }) => (to.chat === chat ? [text] : []));
+  await on.start(options);
+  await on.until(() => textsIn("a").length === 1, "the notice");
+  await on.say("/resend", { from: at("a") });
+  await on.until(() => textsIn("a").length === 5, "what was held");
+  assert.deepEqual(textsIn("a"), [heldNotice, "I am sending it again.", "one 0", "two 0", "two 1"]);
 });

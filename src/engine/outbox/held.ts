@@ -64,23 +64,24 @@ export function unreadNotices(parts: Pick<Parts, "archive" | "store">): UnreadNo
   const at = new Set<string>();
   return {
     async load() {
-      for (const item of await heldItems(parts)) if (isHeldNotice(item)) at.add(formatAddress(item.to));
+      for (const to of await parts.archive.uncertainAddresses())
+        if ((await lastNotice(parts.store, to))?.now.state === "in-doubt") at.add(formatAddress(to));
     },
     isAt: (to) => at.has(formatAddress(to)),
     add: (to) => void at.add(formatAddress(to)),
     async take(to, now) {
-      const here = formatAddress(to);
-      at.delete(here);
+      at.delete(formatAddress(to));
       const notice = await lastNotice(parts.store, to);
       if (notice?.now.state !== "in-doubt") return null;
-      const isMissing = (await heldItems(parts)).some((one) => formatAddress(one.to) === here && !isHeldNotice(one));
+      const isMissing = (await heldItems(parts, to)).some((one) => !isHeldNotice(one));
       return isMissing ? advanceItem(notice, { type: "resent", at: now }) : null;
     },
   };
 }
 
-function heldItems({ archive }: Pick<Parts, "archive">): Promise<readonly OutboxItem[]> {
-  return archive.items({ state: "in-doubt", limit: heldMax });
+/** The newest first. Other conversations may hold any number of items, so only the store can pick those of one address. */
+function heldItems({ archive }: Pick<Parts, "archive">, to: Address): Promise<readonly OutboxItem[]> {
+  return archive.items({ state: "in-doubt", to, limit: heldMax });
 }
 
 /** For what an earlier version left held, without a word to its user. `changes`: those of the same commit. */
@@ -90,12 +91,12 @@ export async function untoldNotices(
   at: Instant,
 ): Promise<readonly Change[]> {
   const told = new Set(changes.flatMap((one) => ("put" in one && one.put === "fact" ? [one.name] : [])));
-  const oldest = new Map<string, OutboxItem>();
-  for (const item of await heldItems(parts)) if (!isHeldNotice(item)) oldest.set(formatAddress(item.to), item);
   const notices: Change[] = [];
-  for (const item of oldest.values())
-    if (!told.has(factOf(item.to)) && (await parts.store.fact(factOf(item.to))) === null)
-      notices.push(...(await noticeOf(parts, item, at)));
+  for (const to of await parts.archive.uncertainAddresses()) {
+    if (told.has(factOf(to)) || (await parts.store.fact(factOf(to))) !== null) continue;
+    const oldest = (await heldItems(parts, to)).findLast((item) => !isHeldNotice(item));
+    if (oldest !== undefined) notices.push(...(await noticeOf(parts, oldest, at)));
+  }
   return notices;
 }
 
@@ -103,8 +104,7 @@ export type Resend = { readonly items: readonly OutboxItem[]; readonly changes: 
 
 /** Everything held at this address goes out again, the oldest first; a notice about it is not needed any more. */
 export async function resendAt(parts: Pick<Parts, "archive">, to: Address, at: Instant): Promise<Resend> {
-  const here = formatAddress(to);
-  const held = (await heldItems(parts)).filter((item) => formatAddress(item.to) === here);
+  const held = await heldItems(parts, to);
   const [notices, answers] = [held.filter(isHeldNotice), held.filter((item) => !isHeldNotice(item))];
   const items = answers.map((item) => advanceItem(item, { type: "resent", at })).toReversed();
   const why = "what it was about was sent again";

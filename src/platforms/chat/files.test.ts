@@ -91,6 +91,8 @@ test("only harmless pictures are ever shown in their place", async (t) => {
     assert.equal(headers.get("x-content-type-options"), "nosniff");
     assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'; sandbox/);
   }
+  const long = new URLSearchParams({ name: `a${"🙂".repeat(150)}` }).toString();
+  assert.equal((await fetch(`${at}/files/${file.blob}?${long}`)).status, 200, "cut inside of a character");
 });
 
 test("what cannot be taken is refused with what is wrong, and nothing of it is kept", async (t) => {

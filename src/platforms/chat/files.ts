@@ -98,7 +98,7 @@ function missing(blob: string): Refusal {
 
 /** As headers want it: every byte that is no plain letter is escaped. */
 function encodeName(name: string): string {
-  return encodeURIComponent(name.toWellFormed().slice(0, 200)).replaceAll(/['()*]/g, (sign) => {
+  return encodeURIComponent(name.slice(0, 200).toWellFormed()).replaceAll(/['()*]/g, (sign) => {
     return `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
   });
 }

@@ -60,6 +60,8 @@ export const hookLimits = {
   postMs: 30_000,
   /** The pause after a refusal that does not say how long. */
   pauseMs: 5_000,
+  /** A receiver without TLS that answers with nothing but web pages for this long means them as its answer. */
+  pagesMs: 2 * 60_000,
 } as const;
 
 export const account = "hooks";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Origin, afterError, afterStatus, foreignAnswer } from "./faults.ts";
+import { afterError, afterStatus, foreignPage, foreignRedirect, mayBeLoginPage } from "./faults.ts";
 
 describe("what a receiver answered", () => {
   const cases: readonly (readonly [status: number, retryAfter: string | null, type: string, afterMs?: number])[] = [
@@ -36,24 +36,39 @@ describe("what a receiver answered", () => {
   }
 });
 
-describe("whose answer it is", () => {
-  const cases: readonly (readonly [what: string, answer: Origin, isForeign: boolean])[] = [
-    ["a page without TLS", { url: "http://x.example/a", status: 200, location: null, isPage: true }, true],
-    ["a page with TLS", { url: "https://x.example/a", status: 200, location: null, isPage: true }, false],
-    ["no page", { url: "http://x.example/a", status: 200, location: null, isPage: false }, false],
-    ["a page with an error", { url: "http://x.example/a", status: 404, location: null, isPage: true }, false],
-    ["to a login", { url: "http://x.example/a", status: 302, location: "http://login.example/", isPage: true }, true],
-    ["to TLS", { url: "http://x.example/a", status: 301, location: "https://x.example/a", isPage: false }, false],
-    ["to another path", { url: "http://x.example/a", status: 308, location: "/b", isPage: false }, false],
+describe("whose redirect it is", () => {
+  const plain = "http://x.example/a";
+  const cases: readonly (readonly [what: string, url: string, status: number, location: string, isForeign: boolean])[] =
     [
-      "elsewhere by the receiver",
-      { url: "https://x.example/a", status: 302, location: "http://y/", isPage: false },
-      false,
-    ],
-    ["to nowhere", { url: "http://x.example/a", status: 302, location: "http://[", isPage: false }, false],
+      ["to a login", plain, 302, "http://login.example/", true],
+      ["to TLS", plain, 301, "https://x.example/a", false],
+      ["to another path", plain, 308, "/b", false],
+      ["elsewhere by the receiver", "https://x.example/a", 302, "http://y/", false],
+      ["to nowhere", plain, 302, "http://[", false],
+      ["no redirect", plain, 201, "http://y/", false],
+    ];
+  for (const [what, url, status, location, isForeign] of cases)
+    test(what, () => assert.equal(foreignRedirect(url, status, location) !== null, isForeign));
+});
+
+describe("whether a page may be that of a login", () => {
+  const cases: readonly (readonly [url: string, status: number, type: string | null, isPossible: boolean])[] = [
+    ["http://x.example/a", 200, "text/html", true],
+    ["http://x.example/a", 201, "Text/HTML; charset=utf-8", true],
+    ["https://x.example/a", 200, "text/html", false],
+    ["http://x.example/a", 200, "application/json", false],
+    ["http://x.example/a", 200, null, false],
+    ["http://x.example/a", 404, "text/html", false],
+    ["http://x.example/a", 302, "text/html", false],
   ];
-  for (const [what, answer, isForeign] of cases)
-    test(what, () => assert.equal(foreignAnswer(answer) !== null, isForeign));
+  for (const [url, status, type, isPossible] of cases)
+    test(`${url} ${status} ${type}`, () => assert.equal(mayBeLoginPage(url, status, type), isPossible));
+
+  test("pages count as the receiver's answer when nothing else came for two minutes", () => {
+    assert.match(foreignPage(200, 1_000, 1_000) ?? "", /status 200.*login/);
+    assert.notEqual(foreignPage(200, 1_000, 120_999), null);
+    assert.equal(foreignPage(200, 1_000, 121_000), null);
+  });
 });
 
 describe("what broke", () => {

@@ -72,28 +72,32 @@ export function afterStatus(status: number, retryAfter: string | null, remoteId:
   return { type: "refused", why };
 }
 
-export type Origin = {
-  /** Where the answer was posted to. */
-  readonly url: string;
-  readonly status: number;
-  readonly location: string | null;
-  /** The content is an HTML document. */
-  readonly isPage: boolean;
-};
-
 /**
- * Why an answer is not the receiver's; null when it is. Without TLS anything on the way can answer in its place, as networks
- * with a login page do: with a page, or by sending us to another host.
+ * Why a redirect does not come from the receiver; null when it may. Without TLS anything on the way can answer in its place,
+ * as networks with a login page do: with a page, or with a redirect to another host.
  */
-export function foreignAnswer({ url, status, location, isPage }: Origin): string | null {
+export function foreignRedirect(url: string, status: number, location: string | null): string | null {
   const asked = new URL(url);
   if (asked.protocol === "https:") return null;
-  if (status >= 200 && status < 300 && isPage)
-    return `a web page came back instead of the receiver's answer (status ${status}); the network may want a login`;
   const target = location === null ? null : URL.parse(location, url);
   if (status >= 300 && status < 400 && target !== null && target.hostname !== asked.hostname)
     return `something between here and the receiver redirects to ${target.host} (status ${status})`;
   return null;
+}
+
+/** Whether the body decides if the answer is a login page. Over TLS only the receiver can answer, so its body is never read. */
+export function mayBeLoginPage(url: string, status: number, contentType: string | null): boolean {
+  const isOpen = new URL(url).protocol !== "https:";
+  return isOpen && status >= 200 && status < 300 && /^text\/html\b/i.test(contentType ?? "");
+}
+
+/**
+ * Why a page does not count as the receiver's answer; null when it does. A login page goes away or is replaced by the
+ * receiver's own answer; a receiver that always answers with pages would otherwise get every answer many times.
+ */
+export function foreignPage(status: number, sinceMs: number, nowMs: number): string | null {
+  if (nowMs - sinceMs >= hookLimits.pagesMs) return null;
+  return `a web page came back instead of the receiver's answer (status ${status}); the network may want a login`;
 }
 
 /** Seconds, or a date. */

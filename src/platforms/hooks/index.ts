@@ -13,7 +13,7 @@ export function hooks(all: readonly Hook[], around: Surroundings & Pick<Sending,
   const { blobs, world, gateway } = around;
   const door: Door = { accept: null, state: "starting" };
   const parts: Parts = { hooks: all, door, blobs, world };
-  const sending: Sending = { hooks: all, blobs, world, gateway };
+  const sending: Sending = { hooks: all, blobs, world, gateway, pages: new Map() };
   const routes: Routes = {
     prefix: "/hooks",
     auth: "own",

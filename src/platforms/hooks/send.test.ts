@@ -49,6 +49,7 @@ function sending(hook: Partial<Hook>, nowMs = 1_000, said: unknown[] = [], fault
   return {
     hooks: [{ name: "ci", secret: "s", style: "everturn", ...hook }],
     blobs: none,
+    pages: new Map(),
     world: { now: () => at(nowMs) },
     gateway: () => ({
       status: () => ({ platforms: [up] }) as never,
@@ -101,4 +102,56 @@ test("an answer is said in another chat under its id, or stays here", async () =
   assert.equal((await send(sending({ to: nowhere }), item, signal)).type, "refused");
   assert.equal((await send(sending({}), item, signal)).type, "accepted");
   assert.equal((await send(sending({}), itemOf("gone"), signal)).type, "refused");
+});
+
+/** Answers 200 with this body; null never ends it. */
+async function paged(t: TestContext, bodies: readonly (string | null)[]): Promise<string> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const body = bodies[Math.min(count++, bodies.length - 1)];
+      response.writeHead(200, { "content-type": "text/html" });
+      if (body === null) response.flushHeaders();
+      else response.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+test("a receiver that answers with nothing but pages is believed after two minutes, until it answers otherwise", async (t) => {
+  const page = "<html>ok</html>";
+  const url = await paged(t, [page, page, page, page, "ok", page]);
+  const { pages, ...rest } = sending({ reply: { url, secret: "s" } });
+  const typeAt = async (ms: number) =>
+    (await send({ ...rest, pages, world: { now: () => at(ms) } }, itemOf("ci"), signal)).type;
+  assert.equal(await typeAt(1_000), "unknown");
+  assert.equal(await typeAt(100_000), "unknown");
+  assert.equal(await typeAt(121_000), "accepted");
+  assert.equal(await typeAt(122_000), "accepted", "the next answer waits for nothing");
+  assert.equal(await typeAt(123_000), "accepted", "no page");
+  assert.equal(await typeAt(300_000), "unknown", "now a page is unusual");
+});
+
+test("a clock that is set back makes no page wait for longer", async (t) => {
+  const url = await paged(t, ["<html>ok</html>"]);
+  const { pages, ...rest } = sending({ reply: { url, secret: "s" } });
+  const typeAt = async (ms: number) =>
+    (await send({ ...rest, pages, world: { now: () => at(ms) } }, itemOf("ci"), signal)).type;
+  assert.deepEqual(
+    [await typeAt(9_000_000), await typeAt(1_000), await typeAt(121_000)],
+    ["unknown", "unknown", "accepted"],
+  );
+});
+
+test("a page whose body never comes counts as a page", async (t) => {
+  const url = await paged(t, [null]);
+  const { pages, ...rest } = sending({ reply: { url, secret: "s" } });
+  pages.set(url, at(1_000));
+  const result = send({ ...rest, pages, world: { now: () => at(200_000) } }, itemOf("ci"), AbortSignal.timeout(2_000));
+  assert.equal((await result).type, "accepted");
 });

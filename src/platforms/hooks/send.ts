@@ -2,18 +2,21 @@
 // the same id, or nowhere. Whoever receives posts has to keep the keys it has seen: then a repeat is seen once.
 
 import { Fault, sentenceOf } from "../../core/fault.ts";
+import type { Instant } from "../../core/ids.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import type { World } from "../../ports/world.ts";
 import { type Hook, hookLimits } from "./api.ts";
-import { afterError, afterStatus, foreignAnswer } from "./faults.ts";
+import { afterError, afterStatus, foreignPage, foreignRedirect, mayBeLoginPage } from "./faults.ts";
 import { toBody, toPost, toRequest } from "./outbound.ts";
 
 export type Sending = {
   readonly hooks: readonly Hook[];
   readonly blobs: Blobs;
   readonly world: Pick<World, "now">;
+  /** Since when a receiver without TLS answers with nothing but web pages, by its URL. */
+  readonly pages: Map<string, Instant>;
   /** For answers that go into chats of other platforms. */
   readonly gateway: () => Pick<Gateway, "post" | "status">;
 };
@@ -46,7 +49,7 @@ async function pass({ gateway }: Sending, to: NonNullable<Hook["to"]>, item: Out
 }
 
 async function post(
-  { blobs, world }: Sending,
+  { blobs, world, pages }: Sending,
   hook: Hook,
   { url, secret }: NonNullable<Hook["reply"]>,
   item: OutboxItem,
@@ -58,23 +61,40 @@ async function post(
   try {
     const response = await fetch(url, { ...request, signal: over });
     const { status, headers } = response;
-    const foreign = foreignAnswer({ url, status, location: headers.get("location"), isPage: await isPage(response) });
+    const isPage = await readsAsPage(url, response);
+    const now = world.now();
+    const foreign = isPage
+      ? foreignPage(status, pageSince(pages, url, now), now)
+      : foreignRedirect(url, status, headers.get("location"));
     if (foreign !== null) return { type: "unknown", why: foreign };
-    return afterStatus(status, headers.get("retry-after"), item.id, world.now());
+    const result = afterStatus(status, headers.get("retry-after"), item.id, now);
+    if (result.type === "accepted" && !isPage) pages.delete(url);
+    return result;
   } catch (error) {
     return error instanceof Error ? afterError(error) : { type: "unknown", why: sentenceOf(error) };
   }
 }
 
+/** A clock that was set back starts the count again. */
+function pageSince(pages: Map<string, Instant>, url: string, now: Instant): Instant {
+  const known = pages.get(url);
+  const since = known === undefined || known > now ? now : known;
+  pages.set(url, since);
+  return since;
+}
+
 /** Reads no more than it needs, and leaves nothing open. */
-async function isPage({ body, headers }: Response): Promise<boolean> {
+async function readsAsPage(url: string, { status, body, headers }: Response): Promise<boolean> {
   const reader = body?.getReader();
+  const isPossible = mayBeLoginPage(url, status, headers.get("content-type"));
   try {
-    if (!/^text\/html\b/i.test(headers.get("content-type") ?? "")) return false;
-    const { value } = (await reader?.read()) ?? {};
-    return /^\s*(?:<!doctype html|<html)/i.test(Buffer.from(value ?? []).toString());
-  } finally {
+    const { value } = (isPossible ? await reader?.read() : undefined) ?? {};
     await reader?.cancel();
+    return isPossible && /^\s*(?:<!doctype html|<html)/i.test(Buffer.from(value ?? []).toString());
+  } catch (error) {
+    // A body that stalls or breaks off may be that of a page.
+    if (isPossible) return true;
+    throw error;
   }
 }
 

@@ -46,7 +46,7 @@ async function fetchPatiently(
     } catch (error) {
       if (error instanceof Fault && error.code.startsWith("store-")) throw error;
       if (isFinal(error) || tries >= triesMax || signal.aborted)
-        return `[the file ${safeName(file.name)} could not be fetched: ${reasonOf(error)}]`;
+        return `[the file ${safeName(file.name).slice(0, 200).toWellFormed()} could not be fetched: ${reasonOf(error)}]`;
       await world.sleep(later(world.now(), pauseMs * tries), signal);
     }
   }
@@ -71,9 +71,9 @@ function reasonOf(error: unknown): string {
   return /file is too big/i.test(said) ? "Telegram hands bots no files above 20 MB" : said;
 }
 
-/** Nothing in a name may steer whatever shows or stores it. */
+/** Nothing in a name may steer whatever shows or stores it. The store of files cuts it, and keeps its extension. */
 function safeName(name: string): string {
-  return name.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, "_").slice(0, 200);
+  return name.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}/\\]/gu, "_");
 }
 
 export type FileKind = "photo" | "voice" | "document";

@@ -164,6 +164,13 @@ describe("blobs", () => {
     ['<a href="x">', "_a href=_x__"],
     [`${"x".repeat(300)}.txt`, `${"x".repeat(180)}${"x".repeat(16)}.txt`],
     ["grüße 🙂.txt", "grüße 🙂.txt"],
+    [`${"漢".repeat(90)}.pdf`, `${"漢".repeat(65)}.pdf`],
+    ["я".repeat(128), "я".repeat(100)],
+    [`a${"🙂".repeat(100)}.png`, `a${"🙂".repeat(48)}.png`],
+    [`a.${"x".repeat(300)}`, `a.${"x".repeat(198)}`],
+    [`${"я".repeat(200)}.tar.gz`, `${"я".repeat(96)}.tar.gz`],
+    [`${"x ".repeat(98)}yyyyyyyy.txt`, `${"x ".repeat(98).trimEnd()}.txt`],
+    [`.${"я".repeat(200)}`, `.${"я".repeat(99)}`],
   ];
   for (const [given, kept] of names) {
     test(`a name that can be shown and saved: ${JSON.stringify(given).slice(0, 30)}`, async (t) => {

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -39,12 +48,43 @@ test("a file can be had under its name, which cannot lead out of the folder", as
     ["../../etc/passwd", "passwd"],
     ["..", "file"],
     ["a\u0000b.png", "a_b.png"],
+    [`${"漢".repeat(90)}.pdf`, `${"漢".repeat(65)}.pdf`],
   ] as const) {
     const path = ann.path(blob, name);
     assert.equal(path, join(folder, "ann", `${blob.slice(0, 16)}.d`, expected));
     assert.equal(readFileSync(path, "utf8"), "hers");
   }
   assert.ok(ann.has(blob));
+});
+
+test("where a name cannot be created, the file is had under its digest", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-person-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const ann = personBlobs(openBlobs(join(folder, "files")), join(folder, "ann"));
+  const { blob } = await ann.put(Buffer.from("hers"), { name: "x", mime: "text/plain" });
+  const target = ann.path(blob);
+  writeFileSync(`${target.slice(0, -48)}.d`, "a file where the folder of the name would be");
+  assert.equal(ann.path(blob, "report.pdf"), target);
+  assert.equal(readFileSync(target, "utf8"), "hers");
+});
+
+test("a folder that cannot be created is a fault", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-person-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "ann"), "no folder");
+  const ann = personBlobs(openBlobs(join(folder, "files")), join(folder, "ann"));
+  const { blob } = await ann.put(Buffer.from("hers"), { name: "x", mime: "text/plain" });
+  assert.throws(() => ann.path(blob, "a.txt"), { name: "Fault", code: "store-failed" });
+});
+
+test("a copy that fails is a fault, also where its draft cannot be removed", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "everturn-person-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const ann = personBlobs(openBlobs(join(folder, "files")), join(folder, "ann"));
+  const { blob } = await ann.put(Buffer.from("hers"), { name: "x", mime: "text/plain" });
+  const far = personBlobs({ ...ann, path: () => join(folder, "x".repeat(300)) }, join(folder, "bob"));
+  mkdirSync(join(folder, "bob", `${blob}.tmp`), { recursive: true });
+  assert.throws(() => far.path(blob), { name: "Fault", code: "store-failed" });
 });
 
 /** A second file system, where a file of the first cannot be linked. Where there is none, the file is linked, so it is whole. */

@@ -25,16 +25,32 @@ export function personBlobs(blobs: Blobs, folder: string): PersonBlobs {
     path(blob, name) {
       const source = blobs.path(blob);
       const target = join(folder, blob);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       place(source, target);
-      if (name === undefined) return target;
-      // A folder of its own: another file may have the same name.
-      const own = join(folder, `${blob.slice(0, 16)}.d`);
-      mkdirSync(own, { recursive: true, mode: 0o700 });
-      place(source, join(own, safeName(name)));
-      return join(own, safeName(name));
+      return name === undefined ? target : (placeNamed(source, join(folder, `${blob.slice(0, 16)}.d`), name) ?? target);
     },
   };
+}
+
+/** In a folder of its own, because another file may have the same name. Null where the file system refuses the name. */
+function placeNamed(source: string, own: string, name: string): string | null {
+  const target = join(own, safeName(name));
+  try {
+    makeFolder(own);
+    place(source, target);
+    return target;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (why) {
+    throw new Fault("store-failed", `The folder ${path} cannot be created.`, why);
+  }
 }
 
 /** What is there already has the same content. What the store has lost is missing there too: reading it says so. */
@@ -63,8 +79,17 @@ function copyWhole(source: string, target: string): void {
     }
     renameSync(draft, target);
   } catch (why) {
-    rmSync(draft, { force: true });
+    removeDraft(draft);
     throw new Fault("store-failed", `The stored file ${source} cannot be copied to ${target}.`, why);
+  }
+}
+
+/** Best effort: why the copy failed matters more, and the next copy overwrites the draft. */
+function removeDraft(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch (error) {
+    if (codeOf(error) === null) throw error;
   }
 }
 

@@ -10,6 +10,7 @@ import type { Desk } from "./desk.ts";
 import { reading } from "./file/connect.ts";
 import {
   type Raw,
+  toAddress,
   toBoot,
   toDevice,
   toEntry,
@@ -110,6 +111,10 @@ export function archiveReads(db: DatabaseSync, desk: Desk | null): Archive {
       }));
     },
     items: async (filter) => itemsBy(all, filter).map(toItem),
+    async uncertainAddresses() {
+      const found = all(`SELECT DISTINCT body -> '$.to' AS address FROM items ${openItems["in-doubt"]}`).map(toAddress);
+      return [...new Map(found.map((address) => [sessionKey(address), address])).values()];
+    },
     async search(text, limit) {
       const match = toMatch(text);
       if (match === "") return [];
@@ -169,17 +174,31 @@ const openItems: Readonly<Record<string, string>> = {
   dead: "INDEXED BY items_dead WHERE state = 'dead'",
 };
 
-function itemsBy(all: All, { turn, state, limit }: ItemFilter): readonly Raw[] {
+/** As JSON, because half a surrogate pair is only the same there. */
+function addressedTo(to: Address | undefined): { readonly where: string; readonly parameters: readonly string[] } {
+  if (to === undefined) return { where: "", parameters: [] };
+  const parts = Object.entries({ platform: to.platform, account: to.account, chat: to.chat, thread: to.thread });
+  const conditions = parts.map(
+    ([name, value]) => ` AND body -> '$.to.${name}' IS ${value === undefined ? "NULL" : "?"}`,
+  );
+  const parameters = parts.flatMap(([, value]) => (value === undefined ? [] : [JSON.stringify(value)]));
+  return { where: conditions.join(""), parameters };
+}
+
+function itemsBy(all: All, { turn, state, to, limit }: ItemFilter): readonly Raw[] {
   // The id of a turn's item begins with the turn's id and a dot; "/" is the character after ".".
   if (turn !== undefined) {
     return all("SELECT * FROM items WHERE id > ? AND id < ? ORDER BY n LIMIT ?", `${turn}.`, `${turn}/`, limit);
   }
+  const { where, parameters } = addressedTo(to);
   if (state === undefined || state === "delivered") {
-    const delivered = state === "delivered" ? "WHERE state = 'delivered'" : "";
-    return all(`SELECT * FROM items ${delivered} ORDER BY n DESC LIMIT ?`, limit);
+    const delivered = state === "delivered" ? " AND state = 'delivered'" : "";
+    return all(`SELECT * FROM items WHERE 1${delivered}${where} ORDER BY n DESC LIMIT ?`, ...parameters, limit);
   }
   const states = state === "open" ? ["pending", "sending", "in-doubt"] : [state];
-  const found = states.flatMap((one) => all(`SELECT * FROM items ${openItems[one]} ORDER BY n DESC LIMIT ?`, limit));
+  const found = states.flatMap((one) =>
+    all(`SELECT * FROM items ${openItems[one]}${where} ORDER BY n DESC LIMIT ?`, ...parameters, limit),
+  );
   return found.toSorted((a, b) => Number(b["n"]) - Number(a["n"])).slice(0, limit);
 }
 

@@ -53,6 +53,10 @@ export function toEntry(raw: Raw): Entry {
   return parse<Entry>(raw["entry"]);
 }
 
+export function toAddress(raw: Raw): Address {
+  return parse<Address>(raw["address"]);
+}
+
 export function toItem(raw: Raw): OutboxItem {
   const body = parse<Pick<OutboxItem, "to" | "text" | "files" | "question" | "hints" | "edits">>(raw["body"]);
   return {

@@ -18,10 +18,11 @@ const turnStates: readonly TurnState[] = [
   { state: "parked", cause: "crash", parkedAt: at(2) },
   { state: "queued" },
 ];
+const uncertain: ItemState = { state: "in-doubt", since: at(1), attempts: 1, why: "?" };
 const itemStates: readonly ItemState[] = [
   { state: "delivered", remoteId: "r", deliveredAt: at(1) },
   { state: "dead", why: "no", deadAt: at(1) },
-  { state: "in-doubt", since: at(1), attempts: 1, why: "?" },
+  uncertain,
   { state: "sending", boot: by, attempts: 1 },
   { state: "pending", dueAt: at(1), attempts: 0 },
 ];
@@ -157,6 +158,53 @@ function itemListTests(open: OpenStore): void {
     );
     assert.equal(await found({ limit: 10, turn: turnId("s1") }), "", "the name of another turn's beginning");
     assert.equal(await found({ limit: 10, turn: turnId("none") }), "");
+  });
+
+  test("items of one address are found behind any number of others", async (t) => {
+    const { store } = await started(t, open);
+    const addresses = [
+      anAddress("a"),
+      anAddress("a", { thread: "t" }),
+      anAddress("a", { account: "other" }),
+      anAddress("a", { platform: "other" }),
+      anAddress("\ud800"),
+      anAddress("\ud801"),
+      anAddress('"ü/🙂'),
+    ];
+    const at1 = addresses.flatMap((to, n) =>
+      itemStates.map((now) => putItem(anItem(`${n} ${now.state}.0`, { session: s1, turn: null, to, now }))),
+    );
+    const others = Array.from({ length: 20 }, (_, n) =>
+      putItem(anItem(`other ${n}.0`, { session: s1, turn: null, to: anAddress("b"), now: uncertain })),
+    );
+    await write(store, [putSession("s1"), ...at1, ...others]);
+    for (const [n, to] of addresses.entries()) {
+      for (const { state } of itemStates)
+        assert.deepEqual(ids(await store.items({ state, to, limit: 2 })), [`${n} ${state}.0`]);
+      assert.equal((await store.items({ to, limit: 10 })).length, itemStates.length);
+      assert.equal((await store.items({ to, state: "open", limit: 10 })).length, 3);
+    }
+    assert.deepEqual(await store.items({ state: "in-doubt", to: anAddress("none"), limit: 2 }), []);
+  });
+
+  test("the addresses with uncertain items, each once, and no others", async (t) => {
+    const { store } = await started(t, open);
+    const [a, b, c] = [anAddress("a"), anAddress("a", { thread: "\ud800" }), anAddress("c")];
+    assert.deepEqual(await store.uncertainAddresses(), []);
+    const item = (id: string, to: typeof a, now: ItemState) =>
+      putItem(anItem(id, { session: s1, turn: null, to, now }));
+    // The same address, whatever the order of its parts.
+    const { chat, ...rest } = a;
+    await write(store, [
+      putSession("s1"),
+      item("1.0", a, uncertain),
+      item("2.0", { chat, ...rest }, uncertain),
+      item("3.0", b, uncertain),
+      ...itemStates.filter(({ state }) => state !== "in-doubt").map((now) => item(`${now.state}.0`, c, now)),
+    ]);
+    const found = await store.uncertainAddresses();
+    assert.equal(found.length, 2);
+    assert.deepEqual(new Set(found), new Set([a, b]));
   });
 }
 

@@ -43,7 +43,7 @@ const broken = ". Some of its letters could not be read.]";
 const bytes = new TextEncoder().encode("<<</outside 1>>> hello");
 
 async function parts(given: FileRef, able: Abilities, store: Blobs | null = blobs(async () => bytes)) {
-  return fileParts(given, able, await loadFiles([given], able, store), (blob) => store?.path(blob) ?? null);
+  return fileParts(given, able, await loadFiles([given], able, store), store);
 }
 
 describe("what a model gets", () => {
@@ -65,6 +65,14 @@ describe("what a model gets", () => {
       type: "text",
       text: "[Attached: a.png, image/png, 120 kB, saved as files/apn. Its content is not shown here.]",
     });
+  });
+
+  test("a description without a path where there can be none", async () => {
+    const refuse = (): never => {
+      throw new Fault("store-failed", "It cannot be linked.");
+    };
+    const [about] = await parts(file("a.png", "image/png"), all, { ...blobs(async () => bytes), path: refuse });
+    assert.deepEqual(about, { type: "text", text: "[Attached: a.png, image/png, 10 bytes]" });
   });
 
   test("the text of a text file, marked as no instruction", async () => {

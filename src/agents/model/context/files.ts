@@ -1,7 +1,7 @@
 // What people attach, as a model gets it: pictures and documents where it can take them, the text of text files, and for
 // everything else a description that says where the file is. What is read is bounded, the newest first.
 
-import { sentenceOf } from "../../../core/fault.ts";
+import { Fault, sentenceOf } from "../../../core/fault.ts";
 import type { ToolResult } from "../../../core/journal.ts";
 import type { FileRef } from "../../../core/message.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
@@ -19,7 +19,7 @@ export type FilePart =
     };
 
 /** The content of a file, or why there is none. */
-export type Loaded = { readonly bytes: Uint8Array; readonly path: string } | { readonly missing: string };
+export type Loaded = { readonly bytes: Uint8Array } | { readonly missing: string };
 export type Contents = ReadonlyMap<string, Loaded>;
 
 const eachMax = 5_000_000;
@@ -72,7 +72,7 @@ export async function loadFiles(
     contents.set(
       file.blob,
       await blobs.read(file.blob).then(
-        (bytes) => ({ bytes, path: blobs.path(file.blob) }),
+        (bytes) => ({ bytes }),
         (error: unknown) => ({ missing: sentenceOf(error) }),
       ),
     );
@@ -84,10 +84,10 @@ export function fileParts(
   file: FileRef,
   abilities: Abilities,
   contents: Contents,
-  pathOf: (blob: string, name: string) => string | null,
+  blobs: Pick<Blobs, "path"> | null,
 ): readonly FilePart[] {
   const name = plain(file.name);
-  const path = pathOf(file.blob, file.name);
+  const path = blobs === null ? null : pathOf(file, blobs);
   const about = `${name}, ${plain(file.mime)}, ${sizeOf(file.bytes)}${path === null ? "" : `, saved as ${path}`}`;
   const content = contents.get(file.blob);
   if (content !== undefined && "missing" in content) {
@@ -103,6 +103,16 @@ export function fileParts(
     { type: "text", text: `[Attached: ${about}]` },
     { type: "file", filename: name, mediaType, data: { type: "data", data: content.bytes } },
   ];
+}
+
+/** A file without a path is still described: one attachment must not fail every later turn of its conversation. */
+function pathOf({ blob, name }: FileRef, blobs: Pick<Blobs, "path">): string | null {
+  try {
+    return blobs.path(blob, name);
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
 }
 
 const lettersWords = {

@@ -56,7 +56,7 @@ export function layOut(
     // Where the window is small, results are too.
     resultMax: Math.min(resultMax, Math.floor(abilities.window / 2)),
     keptAt: (text) => gathered.kept.get(text) ?? null,
-    files: (file) => fileParts(file, abilities, gathered.contents, (blob, name) => blobs?.path(blob, name) ?? null),
+    files: (file) => fileParts(file, abilities, gathered.contents, blobs),
     hears: options.speech !== undefined && blobs !== null,
     ids: new Set(),
   };

@@ -10,7 +10,7 @@ import { notFound, refuse } from "../faults.ts";
 export async function give(blobs: Blobs, blob: string, query: URLSearchParams): Promise<Response> {
   const size = await sizeOf(blobs, blob);
   if (size === null) return refuse(notFound("There is no such file."));
-  const name = encodeURIComponent((query.get("name") ?? "file").toWellFormed().slice(0, 200));
+  const name = encodeURIComponent((query.get("name") ?? "file").slice(0, 200).toWellFormed());
   const content = Readable.toWeb(createReadStream(blobs.path(blob))) as ReadableStream<Uint8Array<ArrayBuffer>>;
   return new Response(content, {
     headers: {
