@@ -53,7 +53,7 @@ type Line = {
   nap: AbortController | null;
 };
 
-/** An item stored as being sent, with the seat it is sent from. */
+/** An item stored, or about to be stored, as being sent, with the seat it is sent from. */
 type Taken = { readonly item: OutboxItem; readonly seat: Seat };
 
 export function pump(parts: Parts): Pump {
@@ -75,18 +75,15 @@ export function pump(parts: Parts): Pump {
   }
 
   async function work(place: string, line: Line, first: Taken | null): Promise<void> {
-    let taken = first;
-    for (;;) {
-      if (taken !== null) await underWay(sendAndSettle(taken, line));
-      taken = null;
-      if (line.sessions.size === 0 || !isOpen) break;
+    if (first !== null) await underWay(sendAndSettle(first, line));
+    while (line.sessions.size > 0 && isOpen) {
       const asked = [...line.sessions];
       line.sessions.clear();
       // The oldest of all keeps its turn until it has arrived, also through its retries.
       const next = await store.nextItem(asked);
       if (next === null) continue;
       for (const session of asked) line.sessions.add(session);
-      taken = await take(next, line);
+      await sendNext(next, line);
     }
     line.isWorking = false;
     restIfDone(place, line);
@@ -96,26 +93,29 @@ export function pump(parts: Parts): Pump {
     if (!line.isWorking && line.reserved === 0) lines.delete(place);
   }
 
-  /** Waits until the item may go, then stores that it is being sent; null when it must be looked up again. */
-  async function take(item: OutboxItem, line: Line): Promise<Taken | null> {
+  /** Waits until the item may go, and sends it; does nothing when it must be looked up again. */
+  async function sendNext(item: OutboxItem, line: Line): Promise<void> {
     if (item.now.state !== "pending") throw new Bug(`item ${item.id} is ${item.now.state}, not pending`);
     const pause = pauseOf(item.now, world.now());
     // A new item of another conversation may be older, and ends the pause early.
-    if (pause > 0 && !(await rest(line, later(world.now(), pause)))) return null;
+    if (pause > 0 && !(await rest(line, later(world.now(), pause)))) return;
     // What is still being written into the message would overwrite its end.
     if (item.edits !== undefined) await growing.busy(item.to, item.edits);
     const seat = await all.wait(item.to, item.edits !== undefined);
-    if (seat === null) return null;
-    if (await heldByAge(item)) {
-      seat.leave();
-      return null;
+    if (seat === null) return;
+    if ((await heldByAge(item)) || !isOpen) return seat.leave();
+    const isTaken = await underWay(takeAndSend({ item: advanceItem(item, { type: "taken", boot }), seat }, line));
+    if (!isTaken) await rest(line, later(world.now(), limits.storeRetryMinMs));
+  }
+
+  /** Stores that the item is being sent, then sends it. A stop in between waits for both, or it would be sent twice. */
+  async function takeAndSend(taken: Taken, line: Line): Promise<boolean> {
+    if ((await ledger.keep([{ put: "item", item: taken.item }])) !== "committed") {
+      taken.seat.leave();
+      return false;
     }
-    const sending = advanceItem(item, { type: "taken", boot });
-    const result = isOpen ? await ledger.keep([{ put: "item", item: sending }]) : "conflict";
-    if (result === "committed") return { item: sending, seat };
-    seat.leave();
-    await rest(line, later(world.now(), limits.storeRetryMinMs));
-    return null;
+    await sendAndSettle(taken, line);
+    return true;
   }
 
   /** What may have arrived is not repeated after days without a word; what surely did not is sent. */
@@ -151,10 +151,10 @@ export function pump(parts: Parts): Pump {
   }
 
   /** A stop waits for the answer and for its commit: an answer that is not stored would be asked for again. */
-  async function underWay(work: Promise<void>): Promise<void> {
+  async function underWay<T>(work: Promise<T>): Promise<T> {
     sends.add(work);
     try {
-      await work;
+      return await work;
     } finally {
       sends.delete(work);
     }
@@ -259,6 +259,9 @@ export function pump(parts: Parts): Pump {
       const line = lineAt(place);
       line.reserved++;
       line.isWorking ||= seat !== null;
+      // What is being stored as taken is sent, so a stop waits for it as well.
+      const storing = Promise.withResolvers<void>();
+      if (seat !== null) void underWay(storing.promise);
       return {
         free: seat !== null,
         send(item, more) {
@@ -269,6 +272,7 @@ export function pump(parts: Parts): Pump {
             if (item === null) seat.leave();
             start(place, line, item === null ? null : { item, seat });
           }
+          storing.resolve();
           restIfDone(place, line);
         },
       };
@@ -286,7 +290,8 @@ export function pump(parts: Parts): Pump {
     async close() {
       isOpen = false;
       closing.abort(over);
-      await Promise.allSettled([...sends, growing.settled()]);
+      while (sends.size > 0) await Promise.allSettled(sends);
+      await growing.settled();
     },
   };
 }
