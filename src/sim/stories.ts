@@ -141,6 +141,12 @@ export const stories: Readonly<Record<string, Story>> = {
     servers: { growing: { ...wellBehaved, keyedSend: false, drafts: true } },
     said: [grows(0, "a", "m1L", "say"), grows(40, "a", "m2", "ask"), grows(5, "b", "m3", "say", "once")],
   },
+  "answers that grow in a message with a key": {
+    ...plainStory,
+    seed: 31,
+    servers: { growing: { ...wellBehaved, drafts: true } },
+    said: [grows(0, "a", "m1L", "once", "say"), grows(5, "b", "m2", "say", "once")],
+  },
   "answers that grow and are broken off": {
     ...plainStory,
     seed: 17,

@@ -348,6 +348,23 @@ describe("what people do", { timeout: 120_000 }, () => {
     assert.equal(fake.seen(direct).length, 2);
   });
 
+  test("a placeholder whose key Discord has forgotten is looked for before it is placed again", async (t) => {
+    const { fake, begin } = await stage(t);
+    const { drafts } = (await begin(kept())).platform;
+    assert.ok(drafts);
+    const to = { platform: "discord", account: bot.id, chat: direct };
+    const { signal } = new AbortController();
+    const asked = fake.say(direct, "hello");
+    fake.nonceMs = 0;
+    const placed = await drafts.place(to, { reply: asked.id }, signal, { id: "draft-1", placedSince: null });
+    const again = { id: "draft-1", placedSince: (Date.now() - 600_000) as Instant };
+    assert.deepEqual(await drafts.place(to, { reply: asked.id }, signal, again), placed);
+    assert.equal(fake.seen(direct).length, 1);
+    // One that answers another message is not it.
+    assert.notDeepEqual(await drafts.place(to, { reply: "1" }, signal, { ...again, id: "draft-2" }), placed);
+    assert.equal(fake.seen(direct).length, 2);
+  });
+
   test("a file that was lost is not taken for one that stands there", async (t) => {
     const { fake, begin, blobs } = await stage(t);
     const { platform } = await begin(kept());

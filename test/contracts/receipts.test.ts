@@ -146,4 +146,13 @@ test("matrix: an old uncertain send is found although the homeserver has forgott
   // Another item with the same words is another message.
   assert.notDeepEqual(await platform.send(item("i2", { attempts: 2, cuts: 1 }), signal), first);
   assert.equal(fake.shown(room).length, 2);
+  // The same holds for the placeholder of an answer.
+  const place = async (id: string, placedSince: Instant | null) =>
+    platform.drafts?.place(to, {}, signal, { id, placedSince });
+  const placed = await place("draft-1", null);
+  fake.forgetTransactions();
+  assert.deepEqual(await place("draft-1", createdAt), placed);
+  assert.equal(fake.shown(room).length, 3);
+  assert.notDeepEqual(await place("draft-2", createdAt), placed);
+  assert.equal(fake.shown(room).length, 4);
 });

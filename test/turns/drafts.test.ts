@@ -28,8 +28,8 @@ type Ways = {
   readonly takes?: { readonly place?: number; readonly fill?: number };
   readonly answers?: (call: string) => SendResult | null;
   readonly typing?: true;
-  /** A message that is placed again under its key is the same one. */
-  readonly keyed?: true;
+  /** Placed again under its key it is the same message; "looked": it is looked for first, and placed when the time is over. */
+  readonly keyed?: true | "looked";
 };
 
 /** A platform that takes no keys; what happens on it is one list. */
@@ -52,13 +52,17 @@ async function growing(t: TestContext, ways: Ways = {}) {
     can: { keyedSend: false, draftEveryMs: 100 },
     parts: (text) => text.split("||"),
     drafts: {
-      ...(ways.keyed === true ? { isKeyed: true } : {}),
+      ...(ways.keyed === undefined ? {} : { isKeyed: true }),
       async place(to, _hints, _signal, { id, placedSince }) {
-        const known = ways.keyed === true ? keys.get(id) : undefined;
-        if (known === undefined) keys.set(id, `d${++placed}`);
-        const remoteId = keys.get(id) ?? "";
+        let remoteId = ways.keyed === undefined ? undefined : keys.get(id);
+        const post = (): string => {
+          keys.set(id, `d${++placed}`);
+          return `d${placed}`;
+        };
+        if (ways.keyed !== "looked") remoteId ??= post();
         const again = placedSince === null ? "" : " again";
         const result = await note(`place ${to.chat}${again}`, ways.takes?.place ?? 0);
+        remoteId ??= post();
         return result.type === "accepted" ? { type: "accepted", remoteId } : result;
       },
       fill: (_to, id, text) => note(`fill ${id} ${text}`, ways.takes?.fill ?? 0),
@@ -480,4 +484,76 @@ test("an unanswered place is repeated under its key, and the answer goes there",
   await on.pass(1_000);
   assert.deepEqual(calls.slice(0, 2), ["place a (unknown)", "place a again"]);
   assert.ok(!calls.some((one) => one.startsWith("send")), calls.join(", "));
+});
+
+/** A store after which nothing happens any more as soon as the intent to place a message is in it. */
+function endsAtIntent({ store }: Stage): Stage["store"] {
+  return {
+    ...store,
+    async commit(changes, by) {
+      const result = await store.commit(changes, by);
+      const isIntent = changes.some((one) => "put" in one && one.put === "fact" && one.value.startsWith("placing:"));
+      return isIntent ? new Promise(() => undefined) : result;
+    },
+  };
+}
+
+test("killed before it was placed: the next process places one, also where looking takes a while", async (t) => {
+  const { on, calls, begin, until } = await growing(t, { keyed: "looked", takes: { place: 300 } });
+  const first = await begin({ agent: agentOf([], [streams(["one"], 60_000)]), store: endsAtIntent(on) });
+  await on.say("go");
+  await on.pass(500);
+  assert.equal(calls.length, 0);
+  first.life.kill();
+  // Words are there at once, while the message is still looked for.
+  await begin({ agent: agentOf([], [streams(["one", "one two"], 400)]) });
+  await until("edit d1 one two");
+  await on.pass(60_000);
+  assert.deepEqual(
+    calls.filter((one) => one.startsWith("place")),
+    ["place a again"],
+  );
+  await noFacts(on);
+});
+
+for (const how of ["cancelled", "suspended", "convicted"] as const)
+  test(`${how} after a kill that lost its id, a message with a key is found and removed`, async (t) => {
+    const { on, calls, begin, until } = await growing(t, { keyed: true });
+    const agent = agentOf([], [streams(["one", "two"], 60_000)]);
+    const deaths = how === "convicted" ? limits.strikesMax : 1;
+    const isPlaced = () => calls.filter((one) => one.startsWith("place")).length;
+    for (let death = 0; death < deaths; death++) {
+      const living = await begin({ agent, store: forgetful(on) });
+      if (death === 0) await on.say("go");
+      await on.until(() => isPlaced() > death, "it is placed");
+      await on.pass(50);
+      living.life.kill();
+    }
+    const recovery = { afterCrash: how === "suspended" ? "suspend" : "resume", autoResume: false } as const;
+    const { gateway } = await begin({ agent, recovery });
+    const [turn] = await turnsOf(on);
+    assert.ok(turn);
+    if (how === "cancelled") void gateway.cancel(turn.id);
+    await until("remove d1");
+    await on.pass(60_000);
+    assert.ok(!calls.some((one) => one.includes("d2")), calls.join(", "));
+    await noFacts(on);
+  });
+
+test("an answer that cannot wait for a lost message goes out by itself, and the message is removed", async (t) => {
+  let isFirst = true;
+  const answers = (call: string): SendResult | null => {
+    if (!call.startsWith("place") || !isFirst) return null;
+    isFirst = false;
+    return { type: "unknown", why: "reset" };
+  };
+  const { on, calls, begin, until } = await growing(t, { keyed: true, answers });
+  await begin({ agent: agentOf([], [streams(["one"], 50)]) });
+  await on.say("go");
+  await until("remove d1");
+  assert.deepEqual(
+    calls.filter((one) => !one.startsWith("send")),
+    ["place a (unknown)", "place a again", "remove d1"],
+  );
+  assert.ok(calls.includes("send one"));
 });

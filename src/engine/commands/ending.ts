@@ -7,7 +7,7 @@ import { stoppedWords } from "../../core/running/stopped.ts";
 import { type Session, newSession } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
 import type { Lane, Lanes } from "../lanes/lanes.ts";
-import { draftOf, forgetDraft } from "../outbox/drafts.ts";
+import { draftOf, forgetDraft, lostDraft } from "../outbox/drafts.ts";
 import { removeDraft } from "../outbox/previews.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import { type Left, type Owned, leftBy } from "../turns/calls/left.ts";
@@ -136,10 +136,12 @@ export async function cancelled(parts: Parts, { turn, session }: Owned, why: str
   if (state === "running") return { changes, drop: nothing };
   const left = await leftBy(parts, { turn, session }, why, at);
   const shown = await draftOf(parts, session.address, turn.id);
+  const removeLost = await lostDraft(parts, session.address, turn);
   return {
     changes: [...changes, ...left.changes],
     drop() {
       left.drop();
+      removeLost();
       // What was shown of it is half an answer.
       if (shown !== null) void removeDraft(parts, session.address, shown);
     },

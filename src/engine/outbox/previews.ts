@@ -18,6 +18,8 @@ export interface Previews {
   place(to: Address, hints: Hints, key: PlaceKey): Promise<SendResult | null>;
   fill(to: Address, remoteId: string, text: string): Promise<SendResult | null>;
   remove(to: Address, remoteId: string): void;
+  /** Removes the message that was placed under this key and whose id was lost. */
+  removeLost(to: Address, hints: Hints, key: PlaceKey): void;
   /** Its last words, where nothing else finishes it. */
   close(to: Address, remoteId: string, text: string): void;
   /** Resolves when nothing is being written into the message any more; null when nothing is. */
@@ -70,6 +72,7 @@ export function previews(parts: Parts, gate: Gate, { isOpen, waits }: Line): Pre
       return work;
     },
     remove: (to, remoteId) => void track(removeDraft(parts, to, remoteId)),
+    removeLost: (to, hints, key) => void track(removeLost(parts, to, hints, key)),
     close: (to, remoteId, text) =>
       void track(insist(parts, to, (drafts, signal) => drafts.fill(to, remoteId, text, signal))),
     busy: (to, remoteId) => filling.get(nameOf(to, remoteId)) ?? null,
@@ -100,16 +103,23 @@ async function bounded(parts: Parts, to: Address, call: Call): Promise<SendResul
 }
 
 /** Takes a message away that nobody will finish. */
-export function removeDraft(parts: Parts, to: Address, remoteId: string): Promise<void> {
-  return insist(parts, to, (drafts, signal) => drafts.remove(to, remoteId, signal));
+export async function removeDraft(parts: Parts, to: Address, remoteId: string): Promise<void> {
+  await insist(parts, to, (drafts, signal) => drafts.remove(to, remoteId, signal));
+}
+
+/** Placed once more under its key, it is the same message, and its id is known. */
+export async function removeLost(parts: Parts, to: Address, hints: Hints, key: PlaceKey): Promise<void> {
+  const found = await insist(parts, to, (drafts, signal) => drafts.place(to, hints, signal, key));
+  if (found?.type === "accepted") await removeDraft(parts, to, found.remoteId);
 }
 
 /** What ends a message. Not counted: there are few, and half an answer must not stay as if it went on. */
-async function insist(parts: Parts, to: Address, call: Call): Promise<void> {
+async function insist(parts: Parts, to: Address, call: Call): Promise<SendResult | null> {
   const { world, closing } = parts;
   for (let tries = 1; !closing.aborted; tries++) {
     const result = await bounded(parts, to, call);
-    if (result.type !== "retry" || tries >= limits.removalsMax) return;
+    if (result.type !== "retry" || tries >= limits.removalsMax) return result;
     await world.sleep(later(world.now(), Math.max(result.afterMs, limits.retryMinMs)), closing);
   }
+  return null;
 }

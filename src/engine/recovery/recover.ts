@@ -13,7 +13,7 @@ import type { Session } from "../../core/session.ts";
 import type { Turn } from "../../core/turn.ts";
 import { type Counters, type Merged, mergeCounters, settleCounters } from "./counters.ts";
 import { type Parts, platformOf, settingsOf, toolNamed } from "../parts.ts";
-import { draftOf, forgetDraft } from "../outbox/drafts.ts";
+import { draftOf, forgetDraft, lostDraft } from "../outbox/drafts.ts";
 import { holdReply, untoldNotices } from "../outbox/held.ts";
 import { writeReply } from "../outbox/replies.ts";
 
@@ -107,7 +107,7 @@ async function turnChanges(parts: Parts, self: Boot, dead: readonly Boot[], coun
     if (verdict.type !== "convicted") continue;
     const left = await leftBy(parts, { turn: verdict.turn, session }, "the turn was given up", world.now());
     changes.push(...left.changes);
-    drops.push(left.drop);
+    drops.push(left.drop, await lostDraft(parts, session.address, verdict.turn));
   }
   const drop = () => {
     for (const one of drops) one();

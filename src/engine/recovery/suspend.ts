@@ -8,7 +8,7 @@ import { bringsOutside } from "../../core/message.ts";
 import { type Boot, type SuspendCause, type TurnVerdict, decideSuspension } from "../../core/recovery.ts";
 import { type Session, followerOf } from "../../core/session.ts";
 import { type Turn, advanceTurn } from "../../core/turn.ts";
-import { draftOf, forgetDraft } from "../outbox/drafts.ts";
+import { draftOf, forgetDraft, lostDraft } from "../outbox/drafts.ts";
 import { writeReply } from "../outbox/replies.ts";
 import type { Parts } from "../parts.ts";
 import { leftBy } from "../turns/calls/left.ts";
@@ -114,7 +114,7 @@ async function suspension(
     changes.push(...(await givenUp(parts, session, turn, cause)));
     const left = await leftBy(parts, { turn, session }, "the turn was given up", world.now());
     changes.push(...left.changes);
-    drops.push(left.drop);
+    drops.push(left.drop, await lostDraft(parts, session.address, turn));
   }
   // Without anything to go on, the next message makes the session that follows.
   if (kept.length > 0) changes.push(...(await succeededBy(parts, session, kept)));

@@ -12,7 +12,7 @@ import { limits } from "../../core/limits.ts";
 import { hintsFor } from "../../core/notice.ts";
 import { stoppedIn } from "../../core/running/stopped.ts";
 import { over } from "../abort.ts";
-import { type DraftLeft, forgetDraft, noteDraft, noteIntent } from "../outbox/drafts.ts";
+import { type DraftLeft, forgetDraft, noteDraft, noteIntent, placeKey } from "../outbox/drafts.ts";
 import type { Previews } from "../outbox/previews.ts";
 import { type Parts, platformOf } from "../parts.ts";
 import type { Draft } from "./drafts.ts";
@@ -58,8 +58,7 @@ export function placed(
         const due = isUncertain ? begunAt : later(begunAt, afterMs);
         if (due > world.now()) await world.sleep(due, stopped.signal);
         if (stopped.signal.aborted) break;
-        await (placing = place());
-        placing = null;
+        await placeOnce();
       }
       if (id !== null && !stopped.signal.aborted) await fill(id, latest);
       await world.sleep(later(world.now(), everyMs), stopped.signal);
@@ -67,14 +66,17 @@ export function placed(
     working = null;
   }
 
+  /** Two at the same time would both look for it, find nothing, and place one each. */
+  function placeOnce(): Promise<void> {
+    placing ??= place().finally(() => void (placing = null));
+    return placing;
+  }
+
   async function place(): Promise<void> {
     const own = key ?? world.id();
     if (isKeyed && key === null && (await keep(noteIntent(turn.id, own))) !== "committed") return;
     key = own;
-    const result = await previews.place(to, hints, {
-      id: `draft-${own}`,
-      placedSince: isUncertain ? turn.acceptedAt : null,
-    });
+    const result = await previews.place(to, hints, placeKey(own, isUncertain ? turn.acceptedAt : null));
     if (result === null || result.type === "retry") return;
     // It may stand there all the same. Where there is no key, a second one would not make it better.
     isUncertain = isKeyed && result.type === "unknown";
@@ -86,12 +88,6 @@ export function placed(
     if (isKeyed && !isAbandoned) return void (isUncertain = true);
     isMute = true;
     if (kept !== "unsure") previews.remove(to, result.remoteId);
-  }
-
-  /** Finds a message whose id was lost, so that the answer goes there. */
-  async function recover(): Promise<void> {
-    await (placing = place());
-    placing = null;
   }
 
   /** Refused when the turn is not ours to show any more. */
@@ -116,7 +112,8 @@ export function placed(
     if (latest === text) latest = null;
   }
 
-  if (isUncertain) void recover();
+  // A message whose id was lost is found at once, so that the answer goes there.
+  if (isUncertain) void placeOnce();
 
   return {
     show(text) {
@@ -140,7 +137,10 @@ export function placed(
       if (fate === "unsure" || isFinished) return;
       isFinished = true;
       // Nothing will finish one that is not known: it is found once more, and goes.
-      if (id === null && isUncertain && placing === null) void recover();
+      void (placing ?? Promise.resolve()).then(() => {
+        if (id !== null || !isUncertain || key === null) return;
+        previews.removeLost(to, hints, placeKey(key, turn.acceptedAt));
+      });
       if (fate === "finished") return;
       isAbandoned = true;
       if (id === null) return;

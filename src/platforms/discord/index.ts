@@ -14,8 +14,8 @@ import { api as openApi } from "./api.ts";
 import { asFault, isGone, resultOf } from "./faults.ts";
 import { areSame, slashCommands } from "./interactions.ts";
 import { parts, placeholder, preview } from "./markup.ts";
-import { channelOf, draftBody, fillBody } from "./outbound.ts";
-import { sender } from "./sending.ts";
+import { channelOf, draftBody, fillBody, isDraft, isForgotten, lookFrom } from "./outbound.ts";
+import { search, sender } from "./sending.ts";
 import type { Connection } from "./stream/connection.ts";
 import { listener } from "./stream/listen.ts";
 import { places } from "./stream/places.ts";
@@ -55,12 +55,26 @@ export function discord(settings: DiscordSettings, around: Surroundings): Platfo
     isOffered = true;
   }
 
+  /** One that was placed so long ago that Discord may have forgotten its key. */
+  const lostDraft: (...of: Parameters<DraftMessages["place"]>) => Promise<string | null> = async (
+    to,
+    hints,
+    signal,
+    { id, placedSince },
+  ) => {
+    if (placedSince === null || !isForgotten(placedSince, world.now())) return null;
+    const draft = { id, createdAt: placedSince };
+    const at = { channel: channelOf(to), after: lookFrom(draft) };
+    return search(api, at, (one) => isDraft(one, draft, account, hints), signal);
+  };
+
   const drafts: DraftMessages = {
     isKeyed: true,
     async place(to, hints, signal, key) {
       try {
-        const { id } = await api.send(channelOf(to), draftBody(placeholder, hints, key.id), [], signal);
-        return { type: "accepted", remoteId: id };
+        const there = await lostDraft(to, hints, signal, key);
+        const remoteId = there ?? (await api.send(channelOf(to), draftBody(placeholder, hints, key.id), [], signal)).id;
+        return { type: "accepted", remoteId };
       } catch (error) {
         return resultOf(error);
       }

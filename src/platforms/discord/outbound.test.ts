@@ -9,6 +9,8 @@ import {
   draftBody,
   editBody,
   fillBody,
+  isDraft,
+  isForgotten,
   isIt,
   lookFrom,
   mustLook,
@@ -16,6 +18,7 @@ import {
   sendBody,
   wanted,
 } from "./outbound.ts";
+import { placeholder } from "./markup.ts";
 import { idAt } from "./stream/cursor.ts";
 
 const at = 1_800_000_000_000;
@@ -120,6 +123,21 @@ describe("a send that may have arrived", () => {
   const hello = { content: "hello ", uploads: [] };
   for (const [what, more, is] of looks)
     test(`found: ${what}`, () => assert.equal(isIt(message(more), item(), "9", hello), is));
+
+  const drafts: readonly (readonly [what: string, more: object, is: boolean])[] = [
+    ["without a reference", {}, true],
+    ["below the same message", { message_reference: { message_id: "77" } }, true],
+    ["below another message", { message_reference: { message_id: "78" } }, false],
+    ["with words by now", { content: "hello" }, false],
+    ["edited", { edited_timestamp: "2026-01-01T00:00:00Z" }, false],
+    ["under another key", { nonce: nonceOf("draft-2") }, false],
+  ];
+  const draft = { id: "draft-1", createdAt: at as Instant };
+  for (const [what, more, is] of drafts)
+    test(`a placeholder ${what}`, () =>
+      assert.equal(isDraft(message({ content: placeholder, ...more }), draft, "9", { reply: "77" }), is));
+  test("the key of a placeholder is trusted for a while", () =>
+    assert.deepEqual([isForgotten(at, at + 60_000), isForgotten(at, at + 900_000)], [false, true]));
 
   const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 1, 2, 3]);
   const drawn = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3]);

@@ -6,7 +6,7 @@ import type { OutboxItem } from "../../core/outbox.ts";
 import type { APIAttachment, APIMessage } from "discord-api-types/v10";
 import type { Sent, Upload } from "./api.ts";
 import { buttonsFor, numbered } from "./interactions.ts";
-import { asFile, rendered } from "./markup.ts";
+import { asFile, placeholder, rendered } from "./markup.ts";
 import { idAt, timeOf } from "./stream/cursor.ts";
 
 /** Discord knows the key of a send for "a few minutes"; within this we trust it. */
@@ -85,19 +85,27 @@ function componentsOf({ question }: OutboxItem): Pick<Sent, "components"> {
 
 /** May have arrived so long ago that its key is forgotten: the channel must be looked through before it is sent again. */
 export function mustLook({ now, createdAt }: OutboxItem, at: number): boolean {
-  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0 && at - createdAt > keyKnownMs;
+  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0 && isForgotten(createdAt, at);
+}
+
+/** Whether Discord may have forgotten a key that was used this long ago. */
+export function isForgotten(since: number, at: number): boolean {
+  return at - since > keyKnownMs;
 }
 
 /** Where to look from. */
-export function lookFrom({ createdAt }: OutboxItem): string {
+export function lookFrom({ createdAt }: Pick<OutboxItem, "createdAt">): string {
   return idAt(createdAt - skewMs);
 }
 
 /** What a message must hold to be that item. */
 export type Sought = { readonly content: string; readonly uploads: readonly Upload[] };
 
+/** What is looked for: an item, or a draft by its key. */
+type Once = Pick<OutboxItem, "createdAt"> & { readonly id: string };
+
 /** Whether this message is that item: ours, not older than it, with the same words and the same files. */
-export function isIt(message: APIMessage, item: OutboxItem, me: string, { content, uploads }: Sought): boolean {
+export function isIt(message: APIMessage, item: Once, me: string, { content, uploads }: Sought): boolean {
   return (
     message.author.id === me &&
     timeOf(message.id) >= item.createdAt - skewMs &&
@@ -109,8 +117,18 @@ export function isIt(message: APIMessage, item: OutboxItem, me: string, { conten
 }
 
 /** Discord rarely shows the key of what was sent; where it does, it decides. */
-function isNobodyElses({ nonce }: APIMessage, { id }: OutboxItem): boolean {
+function isNobodyElses({ nonce }: APIMessage, { id }: Once): boolean {
   return typeof nonce !== "string" || nonce === nonceOf(id);
+}
+
+/** Whether this message is an empty draft that answers the same message. */
+export function isDraft(message: APIMessage, draft: Once, me: string, hints: Hints): boolean {
+  const answers = message.message_reference?.message_id;
+  return (
+    isIt(message, draft, me, { content: placeholder, uploads: [] }) &&
+    (message.edited_timestamp ?? null) === null &&
+    (answers === undefined || answers === hints["reply"])
+  );
 }
 
 /** Discord keeps the order of files and their content. */

@@ -4,6 +4,7 @@
 import { sentenceOf } from "../../core/fault.ts";
 import type { OutboxItem, SendResult } from "../../core/outbox.ts";
 import type { Surroundings } from "../../ports/platform.ts";
+import type { APIMessage } from "discord-api-types/v10";
 import type { Api, Upload } from "./api.ts";
 import { isGone, isTooLarge, resultOf } from "./faults.ts";
 import { type Sought, channelOf, editBody, isIt, lookFrom, mustLook, sendBody, wanted } from "./outbound.ts";
@@ -43,16 +44,9 @@ export function sender(sending: Sending): (item: OutboxItem, signal: AbortSignal
 
   /** The message that an earlier send of this item has made; null when there is none. */
   async function find(item: OutboxItem, parcel: Parcel, signal: AbortSignal): Promise<string | null> {
-    let after = lookFrom(item);
-    for (let page = 0; page < pagesMax; page++) {
-      const messages = await api.messagesAfter(channelOf(item.to), after, signal);
-      const isFree = ({ id }: { readonly id: string }): boolean => (known.get(id) ?? item.id) === item.id;
-      const found = messages.find((one) => isFree(one) && isIt(one, item, sending.account, parcel));
-      if (found !== undefined) return found.id;
-      if (messages.length < 100) return null;
-      after = messages.reduce((top, { id }) => (BigInt(id) > BigInt(top) ? id : top), after);
-    }
-    return null;
+    const isFree = ({ id }: { readonly id: string }): boolean => (known.get(id) ?? item.id) === item.id;
+    const isThis = (one: APIMessage): boolean => isFree(one) && isIt(one, item, sending.account, parcel);
+    return search(api, { channel: channelOf(item.to), after: lookFrom(item) }, isThis, signal);
   }
 
   function accepted(item: OutboxItem, remoteId: string | undefined): SendResult {
@@ -79,6 +73,24 @@ export function sender(sending: Sending): (item: OutboxItem, signal: AbortSignal
       return resultOf(error);
     }
   };
+}
+
+/** The id of the first such message of a channel after a place in it. */
+export async function search(
+  api: Api,
+  { channel, after: from }: { readonly channel: string; readonly after: string },
+  isThis: (message: APIMessage) => boolean,
+  signal: AbortSignal,
+): Promise<string | null> {
+  let after = from;
+  for (let page = 0; page < pagesMax; page++) {
+    const messages = await api.messagesAfter(channel, after, signal);
+    const found = messages.find(isThis);
+    if (found !== undefined) return found.id;
+    if (messages.length < 100) return null;
+    after = messages.reduce((top, { id }) => (BigInt(id) > BigInt(top) ? id : top), after);
+  }
+  return null;
 }
 
 async function pack(item: OutboxItem, { blobs, world }: Sending): Promise<Parcel> {

@@ -19,7 +19,7 @@ import { listenFault, sendResultOf } from "./faults.ts";
 import { partsOf } from "./markup.ts";
 import { body, placeholder, replacing } from "./outbound.ts";
 import { courtesy, limited } from "./following.ts";
-import { send } from "./send.ts";
+import { find, isForgotten, send } from "./send.ts";
 import { follow } from "./stream.ts";
 
 export type MatrixSettings = {
@@ -117,7 +117,12 @@ function draftsOf(api: MatrixApi, { world }: Surroundings): DraftMessages {
     api.sendEvent(to.chat, "m.room.message", txn, content, signal);
   return {
     isKeyed: true,
-    place: (to, hints, signal, { id }) => attempt(() => put(to, placeholder(to, hints), signal, id)),
+    place: (to, hints, signal, { id, placedSince }) =>
+      attempt(async () => {
+        const isLost = placedSince !== null && isForgotten(placedSince, world.now());
+        const there = isLost ? await find(api, { to, createdAt: placedSince }, id, signal) : null;
+        return there ?? put(to, placeholder(to, hints), signal, id);
+      }),
     fill: (to, remoteId, text, signal) =>
       attempt(async () => {
         await put(to, replacing(body(partsOf(text)[0] ?? ""), remoteId), signal);

@@ -52,11 +52,21 @@ export async function send(
 
 /** An earlier send may have arrived so long ago that the homeserver has forgotten its transaction id. */
 export function mustLook({ now, createdAt }: OutboxItem, at: number): boolean {
-  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0 && at - createdAt > txnKnownMs;
+  return now.state === "sending" && (now.doubts ?? 0) + (now.cuts ?? 0) > 0 && isForgotten(createdAt, at);
+}
+
+/** Whether the homeserver may have forgotten a transaction id that was used this long ago. */
+export function isForgotten(since: number, at: number): boolean {
+  return at - since > txnKnownMs;
 }
 
 /** The event that an earlier send made; null when there is none. */
-async function find(api: MatrixApi, item: OutboxItem, txn: string, signal: AbortSignal): Promise<string | null> {
+export async function find(
+  api: MatrixApi,
+  item: Pick<OutboxItem, "to" | "createdAt">,
+  txn: string,
+  signal: AbortSignal,
+): Promise<string | null> {
   let from: string | null = null;
   for (let page = 0; page < pagesMax; page++) {
     const { events, end }: Page = await api.before(item.to.chat, from, null, limited(signal));

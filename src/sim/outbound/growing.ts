@@ -51,7 +51,7 @@ export interface Growing {
   finish(item: OutboxItem, remoteId: string): boolean;
 }
 
-/** `isKeyed`: a message that is placed again under its key is the same one. */
+/** `isKeyed`: a message that may have been placed is looked for by its key, and placed where it is not found. */
 export function growing(
   name: string,
   isKeyed: boolean,
@@ -60,13 +60,18 @@ export function growing(
   news: GrowingNews,
 ): Growing {
   const messages = new Map<string, Grown>();
-  const keys = new Map<string, string>();
+  const keys = new Map<string, { readonly id: string; readonly by: Life }>();
 
-  function place(chat: string, key: PlaceKey): SendResult {
-    const known = isKeyed ? keys.get(key.id) : undefined;
-    if (known !== undefined) return { type: "accepted", remoteId: known };
+  /** As on Slack: the look comes first and the message a while later, so two at the same time place one each. */
+  function placing(chat: string, { id: key, placedSince }: PlaceKey, life: Life): () => SendResult {
+    const known = isKeyed && placedSince !== null ? keys.get(key) : undefined;
+    return () => (known === undefined ? place(chat, key, life) : { type: "accepted", remoteId: known.id });
+  }
+
+  function place(chat: string, key: string, by: Life): SendResult {
+    if (isKeyed && keys.get(key)?.by === by) news.onBreach(`two messages were placed under the key ${key}`);
     const id = `${name}-${messages.size + 1}`;
-    keys.set(key.id, id);
+    keys.set(key, { id, by });
     const fresh = { finishedBy: null, isRemoved: false, isKept: false };
     messages.set(id, { id, chat, text: placeholder, ...fresh });
     return { type: "accepted", remoteId: id };
@@ -101,8 +106,11 @@ export function growing(
     isLeft: () => messages.values().some((one) => one.finishedBy === null && !one.isRemoved),
     connect: (life) => ({
       ...(isKeyed ? { isKeyed } : {}),
-      place: ({ chat }, _hints, signal, key) =>
-        answering({ chat, life, signal, kind: "preview" }, () => place(chat, key)),
+      place({ chat }, _hints, signal, key) {
+        // One that may stand there is also looked for to remove it, which is never counted.
+        const kind = key.placedSince === null ? "preview" : "uncounted";
+        return answering({ chat, life, signal, kind }, placing(chat, key, life));
+      },
       async fill({ chat }, remoteId, text, signal) {
         if (news.notedFor(remoteId) === null) news.onBreach(`${remoteId} was filled before it was stored`);
         // Some take their time on the way.
