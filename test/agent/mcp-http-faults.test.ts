@@ -23,18 +23,110 @@ async function open(t: TestContext, options: HttpOptions = {}, pace: object = {}
   return { ...opened, server, state: () => status()?.state, why: () => status()?.why ?? "" };
 }
 
-for (const unknownSession of [400, 404] as const)
-  test(
-    `a restarted server that answers ${unknownSession} is connected again, and the call made once`,
-    limit,
-    async (t) => {
-      const { call, server } = await open(t, { unknownSession });
-      await call("net__echo");
-      server.forget();
-      assert.match(JSON.stringify(await call("net__echo")), /"ok".*over http/);
-      assert.deepEqual(server.calls, ["echo", "echo"]);
-    },
+const rpcError = (code: number, message: string): string =>
+  JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+
+for (const [unknownSession, unknownText] of [
+  [404, "not found"],
+  [400, "Bad Request: No valid session ID provided"],
+  [400, rpcError(-32000, "Bad Request: Server not initialized")],
+] as const)
+  test(`after a restart, ${unknownSession} ${unknownText} means: connect again, call once`, limit, async (t) => {
+    const { call, server } = await open(t, { unknownSession, unknownText });
+    await call("net__echo");
+    server.forget();
+    assert.match(JSON.stringify(await call("net__echo")), /"ok".*over http/);
+    assert.deepEqual(server.calls, ["echo", "echo"]);
+  });
+
+test("a 400 that does not name the session is not repeated, and the next call has a new session", limit, async (t) => {
+  const { call, server, state } = await open(t, { unknownSession: 400, unknownText: "bad request" });
+  await until(() => server.gets.length === 1);
+  server.forget();
+  assert.match(
+    JSON.stringify(await call("net__echo")),
+    /"failed".*refused the call: it answered HTTP 400: bad request/,
   );
+  assert.deepEqual(server.calls, []);
+  await until(() => server.gets.length === 2 && state() === "ready");
+  assert.match(JSON.stringify(await call("net__echo")), /"ok"/);
+});
+
+test("a call that the server answers with 400 is made once, and calls of others go on", limit, async (t) => {
+  const { call, server, state } = await open(t);
+  const other = call("net__slow", {}, { key: "t2:0:c1" });
+  await until(() => server.calls.length === 1);
+  const result = JSON.stringify(await call("net__partial"));
+  assert.match(result, /"failed".*it answered HTTP 400: 1 of 2 transfers was made/);
+  assert.doesNotMatch(result, /not delivered|nothing was done/i);
+  await until(() => server.pings() > 0);
+  server.finish();
+  assert.match(JSON.stringify(await other), /"ok".*continued/);
+  assert.deepEqual(server.calls, ["slow", "partial"]);
+  assert.equal(state(), "ready");
+});
+
+test("a tool that wants another login does not end the calls of others", limit, async (t) => {
+  const { call, server, state } = await open(t);
+  const other = call("net__slow", {}, { key: "t2:0:c1" });
+  await until(() => server.calls.length === 1);
+  assert.match(JSON.stringify(await call("net__private")), /"failed".*requires a login/);
+  server.finish();
+  assert.match(JSON.stringify(await other), /"ok".*continued/);
+  assert.match(JSON.stringify(await call("net__private")), /"failed".*requires a login/);
+  assert.equal(state(), "ready");
+});
+
+test("a token that expires does not end calls that run", limit, async (t) => {
+  const { call, server, state } = await open(t);
+  const other = call("net__slow", {}, { key: "t2:0:c1" });
+  await until(() => server.calls.length === 1);
+  server.setKey("another-key-1234");
+  assert.match(JSON.stringify(await call("net__echo")), /"failed".*requires a login/);
+  server.finish();
+  assert.match(JSON.stringify(await other), /"ok".*continued/);
+  assert.match(JSON.stringify(await call("net__echo")), /"failed".*requires a login/);
+  assert.equal(state(), "login-needed");
+});
+
+test("a busy server that answers no ping keeps its calls", limit, async (t) => {
+  const { call, server, state } = await open(t, {}, { aliveMs: 300 });
+  await until(() => server.gets.length === 1);
+  const made = call("net__slow");
+  await until(() => server.calls.length === 1);
+  server.block();
+  await until(() => server.pings() > 0);
+  await sleep(1_000);
+  assert.equal(state(), "ready");
+  server.finish();
+  assert.match(JSON.stringify(await made), /"ok".*continued/);
+});
+
+test("an idle server that answers no ping is degraded", limit, async (t) => {
+  const { server, state } = await open(t, {}, { aliveMs: 300, retryMinMs: 60_000 });
+  await until(() => server.gets.length === 1);
+  server.block();
+  await until(() => state() === "degraded");
+});
+
+test("the end of the first attempt's stream does not cut the repeat", limit, async (t) => {
+  const server = await openHttpServer();
+  t.after(() => server.close());
+  const { call } = stage(t, { servers: { net: { url: server.url, trusted: true } }, pace: { callMs: 5_000 } });
+  assert.match(JSON.stringify(await call("net__read-second")), /"ok".*continued/);
+  assert.deepEqual(server.calls, ["read-second", "read-second"]);
+});
+
+test("a server that closes every stream is asked again with growing pauses", limit, async (t) => {
+  const { server, state } = await open(t, { closesStreams: "retry: 0\ndata: \n\n" });
+  await until(() => server.gets.length >= 4);
+  const [a = 0, b = 0, c = 0, d = 0] = server.gets;
+  // A timer may be early by a moment.
+  const pauses = [b - a, c - b, d - c];
+  for (const [i, leastMs] of [990, 1_990, 3_990].entries()) assert.ok((pauses[i] ?? 0) > leastMs, String(pauses));
+  assert.ok(server.pings() <= 4, String(server.pings()));
+  assert.equal(state(), "ready");
+});
 
 for (const [tool, status, text] of [
   ["deny", 403, "you may not"],

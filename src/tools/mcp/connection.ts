@@ -1,12 +1,12 @@
 // One connection to one server, from the first message to its end: its list of tools, kept up to date, and calls. This is
 // where the protocol's library is loaded. The end of a connection is reported once, with the reason.
 
-import { type Client, ProtocolError } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { Fault } from "../../core/fault.ts";
 import { flood } from "../../peers/child.ts";
 import { type Line, dial, endOf, hasSession } from "./dial.ts";
 import type { EraMemory } from "./era.ts";
-import { type Failure, failureOf } from "./failures.ts";
+import { type Failure, endAfterPing, failureOf, statusOf } from "./failures.ts";
 import { headerFault } from "./headers.ts";
 import type { McpOptions, McpPace, McpServer } from "./options.ts";
 import type { PipeOptions } from "./pipe.ts";
@@ -83,6 +83,8 @@ const toolsMax = 2_000;
 const messagesPerSecond = 5_000;
 /** A result may still be on its way from the stream to the caller. */
 const arrivalMs = 500;
+/** Streams that end all the time cost at most one ping in this time. */
+const checkPauseMs = 1_000;
 
 type PendingCall = {
   /** The last event that was read; a server that numbers its events may continue in another stream. */
@@ -97,7 +99,9 @@ type Link = {
   line: Line | null;
   over: ConnectionEnd | null;
   isOpen: boolean;
-  checking: boolean;
+  checking: Promise<void> | null;
+  checkedAt: number;
+  isCheckDue: boolean;
 };
 
 /** Rejects with a `ConnectError`. */
@@ -110,7 +114,9 @@ export async function openConnection(options: Connecting): Promise<Connection> {
     line: null,
     over: null,
     isOpen: false,
-    checking: false,
+    checking: null,
+    checkedAt: Number.NEGATIVE_INFINITY,
+    isCheckDue: false,
   };
   const stop = (): void => void end(link, "the gateway stops");
   const late = setTimeout(() => void end(link, `it did not answer within ${pace.connectMs / 1000} s`), pace.connectMs);
@@ -186,38 +192,53 @@ async function end(link: Link, why: string, type: ConnectionEnd["type"] = "lost"
 }
 
 /** The server died, or forgot us, or only closed a stream: a cheap request tells. */
-async function check(link: Link): Promise<void> {
+function check(link: Link): Promise<void> {
+  link.checking ??= ping(link).finally(() => (link.checking = null));
+  return link.checking;
+}
+
+function checkSoon(link: Link): void {
+  if (link.isCheckDue) return;
+  link.isCheckDue = true;
+  const dueMs = Math.max(arrivalMs, link.checkedAt + checkPauseMs - performance.now());
+  setTimeout(() => {
+    link.isCheckDue = false;
+    void check(link);
+  }, dueMs).unref();
+}
+
+async function ping(link: Link): Promise<void> {
   const { line } = link;
-  if (line === null || !link.isOpen || link.over !== null || link.checking) return;
-  link.checking = true;
+  if (line === null || !link.isOpen || link.over !== null) return;
+  link.checkedAt = performance.now();
   const limit = { timeout: link.options.pace.aliveMs };
   try {
     await (line.client.getProtocolEra() === "modern" ? line.client.discover(limit) : line.client.ping(limit));
   } catch (error) {
-    if (error instanceof ProtocolError) return;
-    const failure = failureOf(error, hasSession(line.transport));
-    const isDead = failure.type !== "refused";
-    if (isDead) await end(link, failure.why, failure.type === "login" ? "login" : "lost");
-  } finally {
-    link.checking = false;
+    const failure = endAfterPing(error, hasSession(line.transport), link.pending.size > 0);
+    if (failure !== null) await end(link, failure.why, failure.type === "login" ? "login" : "lost");
   }
 }
 
 function streamEvents(link: Link) {
   const later = (work: () => void): void => void setTimeout(work, arrivalMs).unref();
   return {
-    answerEnded: (key: string) =>
-      later(() => {
-        const call = link.pending.get(key);
-        if (call?.lastEventId === null) call.breakOff("its answer broke off");
-        else if (call !== undefined) void check(link);
-      }),
-    streamEnded: () => later(() => void check(link)),
+    answering: (key: string) => {
+      const call = link.pending.get(key);
+      return () =>
+        later(() => {
+          if (call === undefined || link.pending.get(key) !== call) return;
+          if (call.lastEventId === null) call.breakOff("its answer broke off");
+          else void check(link);
+        });
+    },
+    streamEnded: () => checkSoon(link),
     notResumed: (lastEventId: string) =>
       later(() => {
         const calls = [...link.pending.values()].filter((one) => one.lastEventId === lastEventId);
         for (const call of calls) call.breakOff("its answer broke off and was not continued");
       }),
+    isResuming: () => [...link.pending.values()].some((one) => one.lastEventId !== null),
   };
 }
 
@@ -318,7 +339,7 @@ async function call(link: Link, { client, transport }: Line, ask: Ask): Promise<
   const { pace } = link.options;
   const params = { name: ask.tool, arguments: argumentsOf(ask.input), _meta: { [keyName]: ask.key } };
   try {
-    const answer = await client.callTool(params, {
+    const result = client.callTool(params, {
       // Its schema says which arguments are headers. Without an output schema nothing is judged after the tool ran.
       toolDefinition: { name: ask.tool, inputSchema: schemaOf(link.inputs.get(ask.tool)) },
       signal: AbortSignal.any([ask.signal, broken.signal]),
@@ -329,7 +350,7 @@ async function call(link: Link, { client, transport }: Line, ask: Ask): Promise<
       onprogress: ({ message, progress, total }) =>
         ask.progress(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`)),
     });
-    return { type: "answered", answer };
+    return { type: "answered", answer: await result.finally(() => link.pending.delete(ask.key)) };
   } catch (error) {
     ask.signal.throwIfAborted();
     if (whyBroken !== null) return { type: "lost", why: whyBroken };
@@ -337,9 +358,9 @@ async function call(link: Link, { client, transport }: Line, ask: Ask): Promise<
     const isUnheard = failure.type === "session" || failure.type === "unreached";
     // The connection may have ended for another reason while this call was not even delivered.
     if (!isUnheard && link.over !== null) return { type: "lost", why: (link.over as ConnectionEnd).why };
+    // The session may be gone although the answer does not say so. The call is not repeated, but the next one works.
+    if (failure.type === "refused" && statusOf(error) === 400) checkSoon(link);
     return await calledBy(link, failure, ask);
-  } finally {
-    link.pending.delete(ask.key);
   }
 }
 
@@ -352,7 +373,8 @@ async function calledBy(link: Link, failure: Failure, ask: Ask): Promise<Called>
       await end(link, why);
       return { type: "unheard", why };
     case "login":
-      await end(link, why, "login");
+      // It may be about this tool alone, and the connection is for everybody.
+      await check(link);
       return { type: "login", why };
     case "refused":
       return { type: "refused", why };

@@ -7,6 +7,7 @@ import type { EraMemory } from "./era.ts";
 import { failureOf, isTimeout, statusOf } from "./failures.ts";
 import type { McpServer } from "./options.ts";
 import { type Pipe, type PipeOptions, pipe } from "./pipe.ts";
+import { streamReconnects } from "./reconnects.ts";
 import { type StreamEvents, watchedFetch } from "./watched.ts";
 
 export type McpTransport = Pipe | StreamableHTTPClientTransport | SSEClientTransport;
@@ -100,12 +101,13 @@ function transportFor({ server, launch, streams }: DialOptions, mode: DialMode):
   const requestInit = { headers: { ...server.headers } };
   if (mode === "sse") {
     // Answers come on the one stream; that of a request only says that it arrived.
-    const fetch = watchedFetch({ ...streams, answerEnded: () => undefined });
+    const fetch = watchedFetch({ ...streams, answering: () => () => undefined });
     return new SSEClientTransport(url, { requestInit, fetch });
   }
   return new StreamableHTTPClientTransport(url, {
     requestInit,
     fetch: watchedFetch(streams),
+    reconnectionScheduler: streamReconnects(streams.isResuming),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,

@@ -9,6 +9,7 @@ test("what a server was given is not repeated in reasons", () => {
     [{ url, headers }, `bad address ${url}`, "bad address http://ann:[hidden]@h/mcp?a=b&token=[hidden]"],
     [{ url, headers }, "no query token-2", "no [hidden]"],
     [{ url, headers }, "wrong key header-token-3", "wrong key [hidden]"],
+    [{ url: "https://ghp_token5@h/mcp" }, "no https://ghp_token5@h/mcp", "no https://[hidden]@h/mcp"],
     [{ url: "no address" }, "x", "x"],
     [{ command: ["a"], env: { KEY: "env-key-4" } }, "I got env-key-4", "I got [hidden]"],
     [{ command: ["a"], env: { KEY: "short" } }, "short", "short"],

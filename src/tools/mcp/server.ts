@@ -204,10 +204,10 @@ export function hideSecrets(settings: McpServer, text: string): string {
   return secrets.reduce((hidden, secret) => hidden.replaceAll(secret, "[hidden]"), text);
 }
 
-/** A password, and the values of the query as they are written and as they are meant. */
+/** The user name, which may be a token, the password, and the values of the query as written and decoded. */
 function secretsIn(address: string): readonly string[] {
   const url = URL.parse(address);
   if (url === null) return [];
   const written = url.search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf("=") + 1));
-  return [url.password, ...written, ...url.searchParams.values()];
+  return [url.username, url.password, ...written, ...url.searchParams.values()];
 }

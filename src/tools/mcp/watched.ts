@@ -7,18 +7,23 @@ import { contentOf } from "../../ports/content.ts";
 const answerBytes = 16e6;
 
 export type StreamEvents = {
-  /** The answer to a call ended; the result may have been in it. */
-  readonly answerEnded: (key: string) => void;
+  /** A call is sent. Returns the function to call when its answer ends; the result may be in that answer. */
+  readonly answering: (key: string) => () => void;
   /** A stream that the server sends messages on ended, or could not be opened. */
   readonly streamEnded: () => void;
   /** The server does not continue the stream after this event. */
   readonly notResumed: (lastEventId: string) => void;
+  /** Whether a call waits for the rest of its answer in another stream. */
+  readonly isResuming: () => boolean;
 };
 
 export function watchedFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
     const isGet = init?.method === undefined || init.method === "GET";
     const lastEventId = isGet ? new Headers(init?.headers).get("last-event-id") : null;
+    const key = typeof init?.body === "string" ? keyIn(init.body) : null;
+    // A repeat has the same key, so the call is found now and not at the end of the answer.
+    const answerEnded = key === null ? null : events.answering(key);
     let response: Response;
     try {
       response = await fetch(url, init);
@@ -28,12 +33,11 @@ export function watchedFetch(events: StreamEvents): FetchLike {
     }
     if (lastEventId !== null && !response.ok) events.notResumed(lastEventId);
     const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
-    const key = typeof init?.body === "string" ? keyIn(init.body) : null;
     if (isGet && !response.ok && response.status !== 405) events.streamEnded();
     if (response.body === null) return response;
     const body = ReadableStream.from(
       bounded(contentOf(response), isStream, () => {
-        if (key !== null && response.ok) events.answerEnded(key);
+        if (response.ok) answerEnded?.();
         if (isGet && isStream && response.ok) events.streamEnded();
       }),
     );

@@ -11,12 +11,22 @@ export type HttpOptions = {
   readonly key?: string;
   /** Its answer to a session that it does not know: 404 by the protocol, 400 by the reference server. */
   readonly unknownSession?: 400 | 404;
+  /** How it says so. */
+  readonly unknownText?: string;
+  /** It takes a GET and closes the stream at once, with these lines in it. */
+  readonly closesStreams?: string;
 };
 
 export type HttpServer = {
   readonly url: string;
   /** Names of the tools whose calls arrived. */
   readonly calls: string[];
+  /** When each GET arrived, in milliseconds. */
+  readonly gets: number[];
+  /** How many pings arrived. */
+  pings(): number;
+  /** As a server whose only thread is busy behind a proxy that closes idle streams: pings get no answer. */
+  block(): void;
   /** How many requests of any kind arrived. */
   requests(): number;
   /** The authorization of the last request. */
@@ -24,7 +34,7 @@ export type HttpServer = {
   /** As after a restart of the server: it knows no session any more. */
   forget(): void;
   setKey(key: string): void;
-  /** Calls of `resumable` that were closed by the server are answered in the next stream. */
+  /** Calls of `resumable` that were closed by the server are answered in the next stream, those of `slow` in their own. */
   finish(): void;
   /** As a process that is killed. */
   kill(): Promise<void>;
@@ -35,8 +45,12 @@ export type HttpServer = {
 
 const readOnly = { readOnlyHint: true };
 const tools = [
-  ...["echo", "break", "flood", "deny", "busy", "broken", "resumable"].map((name) => ({ name, annotations: {} })),
+  ...["echo", "break", "flood", "deny", "busy", "broken", "resumable", "slow", "partial", "private"].map((name) => ({
+    name,
+    annotations: {},
+  })),
   { name: "read-resumable", annotations: readOnly },
+  { name: "read-second", annotations: readOnly },
   { name: "keyed-break", annotations: { idempotentHint: true } },
 ].map((tool) => ({ ...tool, inputSchema: { type: "object" } }));
 
@@ -44,10 +58,23 @@ const refusals: Readonly<Record<string, readonly [status: number, text: string]>
   deny: [403, "you may not"],
   busy: [429, "too many requests"],
   broken: [502, "bad gateway"],
+  partial: [400, '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"1 of 2 transfers was made"}}'],
+  private: [401, "not with this token"],
 };
 
-export async function openHttpServer({ key: first = "", unknownSession = 404 }: HttpOptions = {}): Promise<HttpServer> {
+export async function openHttpServer({
+  key: first = "",
+  unknownSession = 404,
+  unknownText = "Bad Request: no valid session ID",
+  closesStreams,
+}: HttpOptions = {}): Promise<HttpServer> {
   const calls: string[] = [];
+  const gets: number[] = [];
+  const streams = new Set<ServerResponse>();
+  const slow: (() => void)[] = [];
+  let firstRead: ServerResponse | null = null;
+  let pings = 0;
+  let isBlocked = false;
   let key = first;
   let life = 1;
   let requests = 0;
@@ -68,6 +95,17 @@ export async function openHttpServer({ key: first = "", unknownSession = 404 }: 
     if (refusal !== undefined) return void response.writeHead(refusal[0]).end(refusal[1]);
     if (name === "echo") return answer(response, id, { content: [{ type: "text", text: "over http" }] });
     response.writeHead(200, { "content-type": "text/event-stream" });
+    if (name === "slow") {
+      response.write(": working\n\n");
+      return void slow.push(() => response.end(event(id)));
+    }
+    if (name === "read-second") {
+      response.write(": working\n\n");
+      if (firstRead === null) return void (firstRead = response);
+      // The repeat takes its time, and the stream of the first attempt ends meanwhile.
+      firstRead.end();
+      return void setTimeout(() => response.end(event(id)), 1_200);
+    }
     if (name.endsWith("resumable")) {
       // It numbers its events, closes the stream, and goes on in another when it is asked for.
       response.write(`id: ${id}\nretry: 50\ndata: \n\n`);
@@ -100,20 +138,26 @@ export async function openHttpServer({ key: first = "", unknownSession = 404 }: 
     if (!isKnown(request, response)) return;
     if (message.id === undefined) return void response.writeHead(202).end();
     if (message.method === "tools/call") return call(response, message);
+    if (message.method === "ping") pings++;
+    if (message.method === "ping" && isBlocked) return;
     answer(response, message.id, message.method === "tools/list" ? { tools } : {});
   }
 
   function isKnown(request: IncomingMessage, response: ServerResponse): boolean {
     const isMine = request.headers["mcp-session-id"] === `life${life}`;
-    if (!isMine) response.writeHead(unknownSession).end("Bad Request: no valid session ID");
+    if (!isMine) response.writeHead(unknownSession).end(unknownText);
     return isMine;
   }
 
   function get(request: IncomingMessage, response: ServerResponse): void {
+    gets.push(performance.now());
     if (!isKnown(request, response)) return;
     const last = request.headers["last-event-id"];
     response.writeHead(200, { "content-type": "text/event-stream" });
+    if (closesStreams !== undefined) return void response.end(closesStreams);
     response.write(": open\n\n");
+    streams.add(response);
+    response.on("close", () => streams.delete(response));
     if (last === undefined) return;
     response.write(`id: ${String(last)}\nretry: 50\ndata: \n\n`);
     if (isFinished) response.end(event(Number(last)));
@@ -150,11 +194,20 @@ export async function openHttpServer({ key: first = "", unknownSession = 404 }: 
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     calls,
+    gets,
+    pings: () => pings,
+    block() {
+      isBlocked = true;
+      for (const stream of streams) stream.end();
+    },
     requests: () => requests,
     seen: () => seen,
     forget: () => void life++,
     setKey: (next) => void (key = next),
-    finish: () => void (isFinished = true),
+    finish() {
+      isFinished = true;
+      for (const answer of slow.splice(0)) answer();
+    },
     kill,
     start,
     close: kill,
