@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, describe, test } from "node:test";
 import type { Step } from "../src/ports/agent.ts";
-import { at } from "../src/testing/samples.ts";
+import { anInbound, at } from "../src/testing/samples.ts";
 import { type Plan, anthropicError, fakeModels, openaiError } from "./fakes/models/index.ts";
 import { stage } from "./fakes/models/stage.ts";
 
@@ -130,6 +130,24 @@ test("an answer of Anthropic that never said why it ended is none", async (t) =>
   const { step } = await stage(t, () => ({ text: long, break: { at: -2, how: "end" } }), {}, "anthropic");
   assert.equal(failed(await step()).retry, "later");
 });
+
+for (const [protocol, configured, requested, sent] of [
+  ["openai", undefined, undefined, undefined],
+  ["openai", 100, undefined, 100],
+  ["openai", 100, 5_000, 100],
+  ["openai", 100, 20, 20],
+  ["openai", undefined, 20, 20],
+  ["anthropic", 100, 5_000, 100],
+  ["anthropic", undefined, 20, 20],
+] as const) {
+  test(`${protocol}: ${configured ?? "no"} output tokens configured, ${requested ?? "none"} requested: sends ${sent ?? "none"}`, async (t) => {
+    const more = configured === undefined ? {} : { maxOutputTokens: configured };
+    const { step, fake } = await stage(t, () => ({ text: "hi" }), more, protocol);
+    const options = requested === undefined ? {} : { options: { maxOutputTokens: requested } };
+    said(await step([], { input: { ...anInbound("hello"), ...options } }));
+    assert.equal(fake.requests[0]?.body["max_tokens"], sent);
+  });
+}
 
 test("servers of tools are awaited before the first request, and no longer than the step lives", async (t) => {
   const ready = Promise.withResolvers<void>();

@@ -126,8 +126,8 @@ function requests(options: ModelOptions, { layoutFor, last, closing, first, want
       request: {
         prompt: hidePrompt(promptOf(layout, last, model), options.hide),
         ...(tools.length === 0 ? {} : { tools, toolChoice: { type: closing ? "none" : "auto" } }),
-        ...outputLimit(options, model, window),
         ...(wanted === undefined ? {} : requestOptions(wanted, model)),
+        ...outputLimit(options, model, window, wanted?.maxOutputTokens),
       },
       wanted,
       estimated: Math.ceil(layout.tokens / layout.ratio),
@@ -138,9 +138,18 @@ function requests(options: ModelOptions, { layoutFor, last, closing, first, want
   };
 }
 
-/** Anthropic wants a limit in every request; the others know their own. */
-function outputLimit(options: ModelOptions, model: string, window: number): { readonly maxOutputTokens?: number } {
-  if (options.maxOutputTokens !== undefined) return { maxOutputTokens: options.maxOutputTokens };
+/**
+ * A caller may lower the limit of the configuration, never raise it. Anthropic wants a limit in every request; the others
+ * know their own.
+ */
+function outputLimit(
+  { maxOutputTokens: configured }: ModelOptions,
+  model: string,
+  window: number,
+  requested: number | undefined,
+): { readonly maxOutputTokens?: number } {
+  const limit = Math.min(configured ?? Infinity, requested ?? Infinity);
+  if (limit !== Infinity) return { maxOutputTokens: limit };
   return model.startsWith("anthropic/") ? { maxOutputTokens: answerTokens(window, undefined) } : {};
 }
 
