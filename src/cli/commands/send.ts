@@ -1,7 +1,9 @@
-// `everturn send`: one message out, through the outbox. Waits a moment, so that it can say what became of the message.
+// `everturn send`: one message out, through the outbox. The message is accepted first and its delivery asked for in a second
+// request under the same key, so a gateway that ends during the wait cannot make an accepted message look lost.
 
 import { randomUUID } from "node:crypto";
 import { text as readAll } from "node:stream/consumers";
+import type { Client } from "../../control/client.ts";
 import type { SendReply, SendRequest } from "../../control/protocol.ts";
 import { type Context, reachGateway, show, textFlag } from "../context.ts";
 
@@ -11,10 +13,22 @@ export async function send(context: Context): Promise<number> {
   const [to = "", ...words] = context.given;
   const text = words.length === 1 && words[0] === "-" ? await readAll(process.stdin) : words.join(" ");
   const key = textFlag(context, "key") ?? randomUUID();
-  const request = { to, text, key, waitMs } satisfies SendRequest;
-  const reply = await reachGateway(context).post<SendReply>("/api/send", request);
-  show(context, { ...reply, key }, () => sentText(to, reply));
+  const gateway = reachGateway(context);
+  const request = { to, text, key } satisfies SendRequest;
+  const { status } = await gateway.post<SendReply>("/api/send", request);
+  const delivery = await deliveryOf(gateway, request);
+  const reply = { status, ...(delivery === undefined ? {} : { delivery }) } satisfies SendReply;
+  show(context, { ...reply, key }, () => sentText(to, key, reply));
   return exitCodeOf(reply);
+}
+
+/** Undefined where the gateway cannot say: the message is in its outbox already, so no failure here is one of the message. */
+async function deliveryOf(gateway: Client, request: SendRequest): Promise<SendReply["delivery"]> {
+  try {
+    return (await gateway.post<SendReply>("/api/send", { ...request, waitMs } satisfies SendRequest)).delivery;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A message that waits for its platform is safe; one that needs a person is a failure. */
@@ -22,10 +36,14 @@ export function exitCodeOf({ delivery }: SendReply): number {
   return delivery === undefined || delivery.state === "delivered" || delivery.state === "waiting" ? 0 : 1;
 }
 
-export function sentText(to: string, { status, delivery }: SendReply): string {
+export function sentText(to: string, key: string, { status, delivery }: SendReply): string {
   const outcome = delivery === undefined ? [] : [outcomeText(to, delivery)];
-  if (status === "posted") return outcome[0] ?? `Accepted for ${to}.`;
+  if (status === "posted") return outcome[0] ?? acceptedText(to, key);
   return ["A message with this key was sent before; nothing was sent now.", ...outcome].join(" ");
+}
+
+function acceptedText(to: string, key: string): string {
+  return `Accepted for ${to} and will be sent, but the gateway did not say whether it is delivered yet. Do not send it again; the same command with \`--key ${key}\` shows its state and sends nothing twice.`;
 }
 
 function outcomeText(to: string, { state, why }: NonNullable<SendReply["delivery"]>): string {
