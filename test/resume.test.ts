@@ -136,16 +136,21 @@ test("S80 S98 a session that is to be resumed keeps its id and its mark until a 
 });
 
 /** Restarts in the middle of a turn, whose second life fails as with a wrong key. */
-async function interruptedThenFailed(on: Stage, asked: Asked[], text = "hang there"): Promise<Living> {
+async function interruptedThenFailed(
+  on: Stage,
+  asked: Asked[],
+  text = "hang there",
+  why = "the key is wrong",
+): Promise<Living> {
   const one = await on.start({ agent: listener(asked) });
   await begin(on, asked, "a", text);
   await end(on, one, "restart");
   const broken: Agent = {
     ...listener(asked),
-    step: async () => ({ type: "failed", retry: "never", why: "the key is wrong" }),
+    step: async () => ({ type: "failed", retry: "never", why }),
   };
   const two = await on.start({ agent: broken });
-  await answered(on, "I could not finish this: the key is wrong");
+  await answered(on, `I could not finish this: ${why}`);
   return two;
 }
 
@@ -174,40 +179,50 @@ test("S98 a resumed turn that fails keeps mark and counts; the next turn is told
   assert.equal(asked.at(-1)?.note, null);
 });
 
-test("S98 interruptions around failed turns add up: at the third the session is suspended", async (t) => {
-  const on = await stage(t);
-  const asked: Asked[] = [];
+/** Leaves two strikes of two turns, both interrupted and failed. */
+async function twoStrikes(on: Stage, asked: Asked[]): Promise<void> {
   await on.stop(await interruptedThenFailed(on, asked));
-  for (const n of [2, 3]) {
-    const next = await on.start({ agent: listener(asked) });
-    await begin(on, asked, "a", `hang ${n}`);
-    await end(on, next, "restart");
-    assert.deepEqual(await interruptionAt(on), ["restart_timeout", n, n]);
-    if (n === 3) break;
-    const failing: Agent = {
-      ...listener(asked),
-      step: async () => ({ type: "failed", retry: "never", why: "the model is away" }),
-    };
-    const broken = await on.start({ agent: failing });
-    await answered(on, "I could not finish this: the model is away");
-    await on.stop(broken);
-  }
-  await on.start({ agent: listener(asked) });
-  assert.equal((await sessionAt(on, "a")).standing, "suspended");
-});
+  await on.stop(await interruptedThenFailed(on, asked, "hang again", "the model is away"));
+  assert.deepEqual(await interruptionAt(on), ["restart_timeout", 2, 2]);
+}
 
-test("S98 strikes that a failed turn left behind do not convict the next turn at its first death", async (t) => {
+for (const [how, cut, counted] of [
+  ["convict the next turn at its first death", async (_: Stage, { life }: Living) => life.kill(), 2],
+  [
+    "suspend the session of the next turn at its first interruption",
+    (on: Stage, one: Living) => end(on, one, "restart"),
+    3,
+  ],
+] as const) {
+  test(`S98 strikes that failed turns left behind do not ${how}`, async (t) => {
+    const on = await stage(t);
+    const asked: Asked[] = [];
+    await twoStrikes(on, asked);
+    const { id } = await sessionAt(on, "a");
+    const one = await on.start({ agent: listener(asked) });
+    await begin(on, asked, "a", "hang once");
+    await cut(on, one);
+    assert.deepEqual(await interruptionAt(on), ["restart_timeout", 2, counted]);
+    await on.start({ agent: listener(asked) });
+    await answered(on, "answer to hang once");
+    assert.deepEqual([(await sessionAt(on, "a")).id, await interruptionAt(on)], [id, [null, 0, 0]]);
+  });
+}
+
+test("S98 after failed turns, a turn that is interrupted three times itself suspends its session", async (t) => {
   const on = await stage(t);
   const asked: Asked[] = [];
-  await on.stop(await interruptedThenFailed(on, asked));
-  const { key } = await sessionAt(on, "a");
-  await write(on, [{ put: "strikes", key, strikes: 2 }]);
-  const one = await on.start({ agent: listener(asked) });
-  await begin(on, asked, "a", "hang once");
-  one.life.kill();
-  await on.start({ agent: listener(asked) });
-  await answered(on, "answer to hang once");
-  assert.deepEqual(await interruptionAt(on), [null, 0, 0]);
+  await twoStrikes(on, asked);
+  const stuck: Agent = { ...listener(asked), step: (_, signal) => hang(signal) };
+  for (const n of [1, 2, 3]) {
+    const one = await on.start({ agent: stuck });
+    if (n === 1) await on.say("stuck");
+    await on.until(() => one.gateway.status().running.length === 1);
+    await end(on, one, "restart");
+    assert.deepEqual(await interruptionAt(on), ["restart_timeout", n < 3 ? 2 : 3, 2 + n]);
+  }
+  await on.start({ agent: stuck });
+  assert.equal((await sessionAt(on, "a")).standing, "suspended");
 });
 
 for (const [how, clear] of [

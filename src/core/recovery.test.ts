@@ -68,12 +68,13 @@ table(
 
 type CountCase = {
   readonly name: string;
+  readonly strikes?: number;
   readonly one: Partial<Parameters<typeof countInterruption>[1]>;
   readonly gives: readonly [strikes: number, interruptions: number];
 };
 
 table(
-  "what an interruption by a stop adds to one strike and ten interruptions",
+  "what an interruption by a stop adds to one strike (or as many as given) and ten interruptions",
   [
     { name: "without progress: both", one: {}, gives: [2, 11] },
     { name: "S97 with progress: no strike, and the bound all the same", one: { progressed: true }, gives: [1, 11] },
@@ -83,10 +84,15 @@ table(
     { name: "by an internal error: nothing, it counts as a death", one: { stop: "fault" }, gives: [1, 10] },
     { name: "in a call that continues without the gateway: nothing", one: { follows: true }, gives: [1, 10] },
     { name: "the same, with progress", one: { follows: true, progressed: true }, gives: [1, 10] },
+    { name: "S97 the third strike of a turn started three times", strikes: 2, one: {}, gives: [3, 11] },
+    { name: "S98 the same, started once: no third strike", strikes: 2, one: { attempt: 1 }, gives: [2, 11] },
+    { name: "S98 the same, started twice", strikes: 2, one: { attempt: 2 }, gives: [2, 11] },
+    { name: "S98 the second strike needs no second start", strikes: 1, one: { attempt: 1 }, gives: [2, 11] },
+    { name: "S98 a count of three is never lowered", strikes: 3, one: { attempt: 1 }, gives: [3, 11] },
   ] satisfies CountCase[],
-  ({ one, gives }: CountCase) => {
-    const given = { stop: "planned", progressed: false, follows: false, ...one } as const;
-    const { strikes, interruptions } = countInterruption({ strikes: 1, interruptions: 10 }, given);
+  ({ strikes: before = 1, one, gives }: CountCase) => {
+    const given = { stop: "planned", progressed: false, follows: false, attempt: 3, ...one } as const;
+    const { strikes, interruptions } = countInterruption({ strikes: before, interruptions: 10 }, given);
     assert.deepEqual([strikes, interruptions], gives);
   },
 );
@@ -182,6 +188,31 @@ table(
       name: "S98 strikes that a failed turn left do not convict the next one",
       held: [held("a", crashed, 2, "stuck", { attempt: 1 })],
       gives: ["a parked crash 2 crash"],
+    },
+    {
+      name: "S98 nor do they suspend its session at its first interruption by a stop",
+      held: [held("a", stopped, 2, "stuck", { attempt: 1 })],
+      gives: ["a parked shutdown 2 restart_timeout"],
+    },
+    {
+      name: "S98 nor at its second, by a planned stop",
+      held: [held("a", stoppedLate, 2, "stuck", { attempt: 2 })],
+      gives: ["a parked shutdown 2 shutdown_timeout"],
+    },
+    {
+      name: "S98 its third interruption suspends its session",
+      held: [held("a", stopped, 2, "stuck", { attempt: 3 })],
+      gives: ["a suspended running 3 strikes"],
+    },
+    {
+      name: "S98 the fiftieth interruption suspends the session of a turn started once",
+      held: [held("a", stopped, 2, "stuck", { attempt: 1, interruptions: 49 })],
+      gives: ["a suspended running 2 interruptions"],
+    },
+    {
+      name: "S97 three strikes found, as in an imported file, whatever was started since",
+      held: [held("a", stopped, 3, "stuck", { attempt: 1 })],
+      gives: ["a suspended running 3 strikes"],
     },
     {
       name: "S98 nor do they hold others while its guilt cannot be settled",

@@ -107,15 +107,24 @@ export type InterruptionCounts = {
 };
 
 /** What a stop interrupts. `follows`: the turn only waits for a call that continues without the gateway. */
-export type Interrupted = { readonly stop: StopClass; readonly progressed: boolean; readonly follows: boolean };
+export type Interrupted = {
+  readonly stop: StopClass;
+  readonly progressed: boolean;
+  readonly follows: boolean;
+  /** How often the turn was started. */
+  readonly attempt: number;
+};
 
 /**
  * Counts one interruption by a stop. An internal error counts as a death instead, and a turn that only follows a call
- * loses nothing. Progress saves a turn from a strike, but not from the bound on interruptions.
+ * loses nothing. Progress saves a turn from a strike, but not from the bound on interruptions. A turn that was started
+ * fewer than three times never adds the last strike: some of the others belong to an earlier turn that failed.
  */
 export function countInterruption(before: InterruptionCounts, one: Interrupted): InterruptionCounts {
   if (one.stop === "fault" || one.follows) return before;
-  return { strikes: before.strikes + (one.progressed ? 0 : 1), interruptions: before.interruptions + 1 };
+  const mayAdd = before.strikes + 1 < limits.strikesMax || one.attempt >= limits.strikesMax;
+  const strikes = one.progressed || !mayAdd ? before.strikes : before.strikes + 1;
+  return { strikes, interruptions: before.interruptions + 1 };
 }
 
 /** Why a conversation with these counts starts over; null while it may continue. */
@@ -133,7 +142,7 @@ export type Verdicts = {
 /**
  * Parks what was running, and says why it was interrupted. First the interruptions by a stop that the boot did not live
  * to count: three of them without progress, or fifty at all, suspend the session. Then the deaths: three convict the
- * turn, but only one that was started three times, and only when no other turn can have been the cause. The count belongs
+ * turn, but only when no other turn can have been the cause. Both need a turn that was started three times. The count belongs
  * to the conversation and outlives a failed turn, so the next turn there may meet strikes that it did not cause.
  */
 export function decideTurns(held: readonly HeldTurn[], machine: string, now: Instant): Verdicts {
@@ -182,11 +191,11 @@ export function wasMarked(resume: Resume | null, stop: StopFacts | null): boolea
 }
 
 /** The counts with the stop of the boot, unless it has counted itself. */
-function countStop({ boot, progressed, follows, marked, strikes, interruptions }: HeldTurn): InterruptionCounts {
+function countStop({ turn, boot, progressed, follows, marked, strikes, interruptions }: HeldTurn): InterruptionCounts {
   const before = { strikes, interruptions };
   return boot.stop === null || marked
     ? before
-    : countInterruption(before, { stop: boot.stop.class, progressed, follows });
+    : countInterruption(before, { stop: boot.stop.class, progressed, follows, attempt: turn.attempt });
 }
 
 /** A send cut short may have arrived: in doubt, then by key or policy due at once or held for the user. */

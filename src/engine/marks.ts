@@ -35,6 +35,7 @@ export async function markRunning(parts: Parts, running: readonly Running[], sto
       stop,
       progressed: one.hasResult,
       follows: isFollowing,
+      attempt: one.turn.attempt,
     });
     if (strikes !== before.strikes) changes.push({ put: "strikes", key, strikes });
     if (interruptions !== before.interruptions) changes.push({ put: "interruptions", key, interruptions });

@@ -158,6 +158,13 @@ export const mutants: readonly Mutant[] = [
     by: "resume",
   },
   {
+    name: "strikes of a failed turn suspend the session of the next one",
+    file: "src/core/recovery.ts",
+    find: "const mayAdd = before.strikes + 1 < limits.strikesMax || one.attempt >= limits.strikesMax;",
+    replace: "const mayAdd = true;",
+    by: "resume",
+  },
+  {
     name: "a mark outlives the turn it was made for",
     file: "src/engine/turns/saying.ts",
     find: "if (isOver && running.session.resume !== null) clear.push(...(await unmark(parts, running.session)));",

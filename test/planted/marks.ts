@@ -81,6 +81,7 @@ export const markFaults = {
     fault("engine/recovery/counters.ts", "if (await found.remove()) await", 'if (found.hash === "") await'),
     fault(marks, "resume: cleared.resume }];", "resume: session.resume }];"),
     fault("engine/turns/saying.ts", 'const isOver = outcome !== "failed";', "const isOver = true;"),
+    fault("core/recovery.ts", "|| one.attempt >= limits.strikesMax;", "|| one.attempt > 0;"),
   ],
   S111: fault(
     "engine/commands/ending.ts",
