@@ -3,7 +3,7 @@
 
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../core/fault.ts";
@@ -128,7 +128,8 @@ async function openBubblewrap(base: SandboxBase, options: SandboxOptions): Promi
   const ready: Ready = {
     ...base,
     program,
-    canDisableUserns: isAtLeast(version.out, [0, 8]),
+    // A bwrap that is setuid cannot write the setting that this needs.
+    canDisableUserns: isAtLeast(version.out, [0, 8]) && (statSync(program).mode & 0o4000) === 0,
     system: await readSystem({ path, userHome: options.userHome, hidden: [base.home] }),
     etc: await copySettings(base.all, settingsParts, { ...settingsFiles, gitconfig: "" }),
     rustup: rustupOf(options),
@@ -156,7 +157,12 @@ async function tryBackend({ base, wrap }: Backend): Promise<Trial> {
   if (isTimeout) return { type: "no-answer", why: `it gave no answer within ${tryMs / 1_000} s.` };
   if (out.includes("visible")) return { type: "fails", why: "the gateway's own folder can be seen inside." };
   if (out.includes("inside")) return { type: "works" };
-  return { type: "fails", why: adviceFor(err, existsSync("/.dockerenv") || existsSync("/run/.containerenv")) };
+  const isInContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
+  return { type: "fails", why: adviceFor(err, isInContainer, hasNoNewPrivs()) };
+}
+
+function hasNoNewPrivs(): boolean {
+  return process.platform === "linux" && /^NoNewPrivs:\s*1$/m.test(readFileSync("/proc/self/status", "utf8"));
 }
 
 /** Where git and ssh of the user find what the user has; no secrets, because command lines can be seen. */

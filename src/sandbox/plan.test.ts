@@ -211,6 +211,9 @@ describe("the state", () => {
     const denied = "bwrap: setting up uid map: Permission denied";
     assert.match(adviceFor(denied, false), /apparmor_restrict_unprivileged_userns=0/);
     assert.match(adviceFor(denied, true), /--security-opt/);
+    assert.match(adviceFor(denied, false, true), /NoNewPrivs.*setuid bwrap.*install --force/);
+    assert.doesNotMatch(adviceFor(denied, false), /NoNewPrivs/);
+    assert.doesNotMatch(adviceFor("not-installed", false, true), /NoNewPrivs/);
     assert.match(adviceFor("bwrap: Unknown option --x", false), /too old/);
   });
 });

@@ -63,8 +63,11 @@ export function shownState(state: SandboxState, isRoot: boolean, allowRoot: bool
 const rootAdvice =
   "The gateway runs as root: install a sandbox, run it as another user, or set agent.tools.allowRoot: true.";
 
-/** What a user can do about the words of bubblewrap. */
-export function adviceFor(words: string, isInContainer: boolean): string {
+const noNewPrivsAdvice =
+  " The gateway runs with NoNewPrivs, which keeps a setuid bwrap from working: run `everturn gateway install --force`, or set NoNewPrivileges=no where the service is defined.";
+
+/** What a user can do about the words of bubblewrap. `hasNoNewPrivs`: a bwrap that is setuid has no effect here. */
+export function adviceFor(words: string, isInContainer: boolean, hasNoNewPrivs = false): string {
   const said = words.trim().split("\n").at(-1) ?? "";
   if (words === "not-installed")
     return "bubblewrap is not installed. Install it (`apt install bubblewrap` or `dnf install bubblewrap`).";
@@ -72,7 +75,7 @@ export function adviceFor(words: string, isInContainer: boolean): string {
   if (/namespace|uid map|Operation not permitted|Permission denied|loopback|RTM_NEWADDR/i.test(said)) {
     if (isInContainer)
       return `this container may not make user namespaces (${said}). Start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.`;
-    return `this user may not make user namespaces (${said}). Run \`sysctl kernel.unprivileged_userns_clone=1\`; on Ubuntu 24.04 or newer, \`sysctl kernel.apparmor_restrict_unprivileged_userns=0\`, or allow bwrap in AppArmor.`;
+    return `this user may not make user namespaces (${said}). Run \`sysctl kernel.unprivileged_userns_clone=1\`; on Ubuntu 24.04 or newer, \`sysctl kernel.apparmor_restrict_unprivileged_userns=0\`, or allow bwrap in AppArmor.${hasNoNewPrivs ? noNewPrivsAdvice : ""}`;
   }
   return `${said === "" ? "it gave no reason" : said}.`;
 }

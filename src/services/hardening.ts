@@ -1,4 +1,4 @@
-// What a unit of systemd takes away from the gateway and its tools. Pure. The tools' own sandbox is the wall; this is for
+// What a unit of systemd takes away from the gateway and its tools. Pure but for the look at bubblewrap. The tools' own sandbox is the wall; this is for
 // what runs outside of it. Each directive is tried under real systemd with bubblewrap inside (test/services).
 //
 // Left out, because the sandbox, its users or V8 need what they take away:
@@ -6,7 +6,10 @@
 // - ProtectHostname: bubblewrap names the sandbox. RestrictNamespaces, SystemCallFilter: it makes namespaces and mounts.
 // - PrivateTmp: people name files in /tmp. ProtectHome: workspaces are there. PrivateDevices: MCP servers may use devices.
 // - MemoryDenyWriteExecute: V8 compiles at run time.
+// - ProtectClock: older versions of systemd close all devices but the clock with it.
 
+import { existsSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Place, ServiceNeeds } from "./kinds.ts";
 
@@ -18,8 +21,22 @@ export function needsPrivileges({ sandbox, outside }: TerminalSettings): boolean
   return outside || sandbox === "podman" || sandbox === "off";
 }
 
-export function serviceNeeds({ gateway, agent }: Config): ServiceNeeds {
-  return { drainSeconds: gateway.drainSeconds, needsPrivileges: needsPrivileges(agent.tools.terminal) };
+/** `path` is the PATH of the gateway. */
+export function serviceNeeds({ gateway, agent }: Config, path: string = process.env["PATH"] ?? ""): ServiceNeeds {
+  const { terminal, workspace } = agent.tools;
+  const isBubblewrap = terminal.sandbox === "auto" || terminal.sandbox === "bwrap";
+  return {
+    drainSeconds: gateway.drainSeconds,
+    needsPrivileges: needsPrivileges(terminal) || (isBubblewrap && isBubblewrapSetuid(path)),
+    ...(workspace === undefined ? {} : { workspace }),
+  };
+}
+
+/** Where users may not make namespaces, bubblewrap is setuid, and NoNewPrivileges would switch that off. */
+function isBubblewrapSetuid(path: string): boolean {
+  const folders = [...path.split(delimiter), "/usr/bin", "/usr/local/bin"].filter((one) => isAbsolute(one));
+  const found = folders.map((folder) => join(folder, "bwrap")).find((file) => existsSync(file));
+  return found !== undefined && (statSync(found).mode & 0o4000) !== 0;
 }
 
 /** Filters of system calls: also a user's own systemd can set them. */
@@ -33,10 +50,18 @@ const filters = [
 ];
 
 /** Mounts and capabilities: only the systemd of the whole system can set them. */
-const systemOnly = ["ProtectSystem=full", "ProtectControlGroups=yes", "ProtectKernelModules=yes", "ProtectClock=yes"];
+const systemOnly = ["ProtectSystem=full", "ProtectControlGroups=yes", "ProtectKernelModules=yes"];
 
 export function hardening(scope: "user" | "system", user: Place["user"]): readonly string[] {
   if (scope === "user") return filters;
   // Root reads the files of others by its capabilities; anybody else has none to lose.
   return [...filters, ...systemOnly, ...(user.uid === 0 ? [] : ["CapabilityBoundingSet="])];
+}
+
+/** ProtectSystem makes /usr, /etc and /boot read-only, and the home or the workspace may be there. */
+export function writablePaths(home: string, workspace: string | undefined): readonly string[] {
+  const folder = resolve(home, workspace ?? ".");
+  // A line break would end the setting.
+  const isOther = folder !== home && !folder.startsWith(`${home}/`) && !/\p{Cc}/u.test(folder);
+  return isOther ? [home, folder] : [home];
 }

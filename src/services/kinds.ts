@@ -56,6 +56,8 @@ export type ServiceNeeds = {
   readonly drainSeconds: number;
   /** Tools may gain privileges of the system, so nothing may keep them from it. */
   readonly needsPrivileges?: boolean;
+  /** `agent.tools.workspace`, from the home on. */
+  readonly workspace?: string;
 };
 
 /** Where only the names of the files matter. */

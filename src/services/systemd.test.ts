@@ -1,9 +1,13 @@
 // The unit as text; that systemd itself takes it and acts on it is proved in test/services.
 
 import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import type { Config } from "../config/schema.ts";
 import { table } from "../testing/table.ts";
-import { needsPrivileges } from "./hardening.ts";
+import { needsPrivileges, serviceNeeds } from "./hardening.ts";
 import type { Place } from "./kinds.ts";
 import { systemdService, systemdState, systemdUnit } from "./systemd.ts";
 
@@ -77,7 +81,7 @@ test("what both units say about ends, starts and readiness", () => {
     assert.deepEqual(unit.get("Service.User"), scope === "system" ? ["ann"] : undefined);
     // Each of these would take something that the sandbox, the people or V8 need.
     const harmful =
-      /ProtectKernelTunables|ProtectKernelLogs|ProtectProc|ProtectHo|Private|RestrictNamespaces|MemoryDeny|SystemCallFilter/;
+      /ProtectClock|ProtectKernelTunables|ProtectKernelLogs|ProtectProc|ProtectHo|Private|RestrictNamespaces|MemoryDeny|SystemCallFilter/;
     assert.deepEqual(
       [...unit.keys()].filter((name) => harmful.test(name)),
       [],
@@ -92,8 +96,8 @@ table(
   "what a unit takes away",
   [
     { name: "of a user", scope: "user", uid: 1000, count: 6 },
-    { name: "of the system", scope: "system", uid: 1000, count: 11 },
-    { name: "of root, which keeps its capabilities", scope: "system", uid: 0, count: 10 },
+    { name: "of the system", scope: "system", uid: 1000, count: 10 },
+    { name: "of root, which keeps its capabilities", scope: "system", uid: 0, count: 9 },
   ] as const,
   ({ scope, uid, count }) => {
     const of = { ...place, user: { ...place.user, uid } };
@@ -122,6 +126,46 @@ table(
     { name: "no sandbox", terminal: { sandbox: "off", outside: false }, isNeeded: true },
   ],
   ({ terminal, isNeeded }) => assert.equal(needsPrivileges(terminal), isNeeded),
+);
+
+table(
+  "bubblewrap that is setuid needs privileges",
+  [
+    { name: "auto", mode: 0o4755, sandbox: "auto", isNeeded: true },
+    { name: "bwrap", mode: 0o4755, sandbox: "bwrap", isNeeded: true },
+    { name: "docker does not use it", mode: 0o4755, sandbox: "docker", isNeeded: false },
+    { name: "a plain one", mode: 0o755, sandbox: "auto", isNeeded: false },
+  ],
+  ({ mode, sandbox, isNeeded }) => {
+    const folder = mkdtempSync(join(tmpdir(), "everturn-bwrap-"));
+    try {
+      writeFileSync(join(folder, "bwrap"), "");
+      chmodSync(join(folder, "bwrap"), mode);
+      const config = { gateway: { drainSeconds: 0 }, agent: { tools: { terminal: { sandbox, outside: false } } } };
+      const needs = serviceNeeds(config as unknown as Config, `relative:/no/such/folder:${folder}:/usr/bin`);
+      assert.equal(needs.needsPrivileges, isNeeded);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
+
+table(
+  "folders that stay writable",
+  [
+    { name: "the home", home: "/usr/e", workspace: undefined, paths: '-"/usr/e"' },
+    { name: "a workspace in it", home: "/usr/e", workspace: "work", paths: '-"/usr/e"' },
+    { name: "a workspace elsewhere", home: "/usr/e", workspace: "/etc/w x", paths: '-"/usr/e" -"/etc/w x"' },
+    { name: "a neighbor", home: "/usr/e", workspace: "../e2", paths: '-"/usr/e" -"/usr/e2"' },
+    { name: "signs", home: '/usr/a"b\\c%d', workspace: undefined, paths: '-"/usr/a\\"b\\\\c%%d"' },
+    { name: "a line break is left out", home: "/e", workspace: "/w\nUser=root", paths: '-"/e"' },
+  ],
+  ({ home, workspace, paths }) => {
+    const needs = { drainSeconds: 0, ...(workspace === undefined ? {} : { workspace }) };
+    const unit = (scope: "user" | "system") => settings(systemdUnit({ ...place, home }, scope, needs));
+    assert.deepEqual(unit("system").get("Service.ReadWritePaths"), [paths]);
+    assert.equal(unit("user").get("Service.ReadWritePaths"), undefined, "a user's systemd protects no folders");
+  },
 );
 
 table(

@@ -4,7 +4,7 @@
 // because an image of the memory holds messages and tokens.
 
 import { join } from "node:path";
-import { hardening } from "./hardening.ts";
+import { hardening, writablePaths } from "./hardening.ts";
 import {
   type Answer,
   type Command,
@@ -25,11 +25,15 @@ const startSeconds = 600;
 export function systemdUnit(
   place: Place,
   scope: Scope,
-  { drainSeconds, needsPrivileges = false }: ServiceNeeds,
+  { drainSeconds, needsPrivileges = false, workspace }: ServiceNeeds,
 ): string {
   const { home, node, main, passOn, user } = place;
   const variables = { EVERTURN_HOME: home, EVERTURN_SUPERVISOR: "systemd", ...passOn };
   const isSystem = scope === "system";
+  // With a hyphen a missing folder is no error.
+  const writable = `ReadWritePaths=${writablePaths(home, workspace)
+    .map((path) => `-${quoted(path)}`)
+    .join(" ")}`;
   return lines([
     "# Written by `everturn gateway install`; with --force it is written anew.",
     `# Settings of your own belong into a drop-in: systemctl${isSystem ? "" : " --user"} edit ${place.name}.service`,
@@ -73,8 +77,10 @@ export function systemdUnit(
     "LimitCORE=0",
     "SyslogIdentifier=everturn",
     ...(needsPrivileges
-      ? ["# Not hardened: the settings of agent.tools.terminal let commands gain privileges."]
-      : ["# For what runs outside of the sandbox of tools.", ...hardening(scope, user)]),
+      ? [
+          "# Not hardened: agent.tools.terminal lets commands gain privileges, or bubblewrap itself needs them (setuid).",
+        ]
+      : ["# For what runs outside of the sandbox of tools.", ...hardening(scope, user), isSystem && writable]),
     "",
     "[Install]",
     `WantedBy=${isSystem ? "multi-user.target" : "default.target"}`,

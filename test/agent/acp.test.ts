@@ -392,6 +392,20 @@ test("files go along as links, images as images where the agent sees them", limi
   }
 });
 
+test("an agent that dies before it stores a message gets it again with its files", limit, async (t) => {
+  const file = { name: "a.png", mime: "image/png", blob: "b1", bytes: 3 };
+  const blobs = { read: async () => new Uint8Array([1, 2, 3]), path: () => "/tmp/b1" };
+  const stage = acpStage(t, ["load", "image"]);
+  const { agent } = stage.open({ blobs });
+  await playTurn(agent, { text: "hello" });
+  const input = anInbound("vanish", { party: "owner", body: { kind: "text", text: "vanish", files: [file] } });
+  const { text } = await playTurn(agent, { text: "vanish", turn: "t2", input });
+  assert.equal(text, "You said: vanish");
+  assert.deepEqual([stage.left("starts").length, stage.left("loads").length], [2, 1]);
+  const [, again, ...more] = stage.prompts();
+  assert.deepEqual([again?.text, again?.blocks, more.length], ["vanish", ["text", "image"], 0]);
+});
+
 test("closing does not wait for a program that does not answer", limit, async (t) => {
   const stage = acpStage(t, ["hang-init"]);
   const { agent, alive } = stage.open();

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { acp } from "../../src/agents/acp/index.ts";
+import { type AcpOptions, acp } from "../../src/agents/acp/index.ts";
 import { noGrant } from "../../src/core/grant.ts";
 import { type Requester, ownerPerson } from "../../src/core/requester.ts";
 import { openProcesses } from "../../src/host/processes.ts";
@@ -297,11 +297,12 @@ test(
   },
 );
 
-function agentIn(t: TestContext, world: World, more: object = {}) {
+function agentIn(t: TestContext, world: World, more: object = {}, servers: AcpOptions["servers"] = {}) {
   const agent: Agent = acp({
     program: { command: [process.execPath, join(fakes, "acp", "hostile.ts"), world.marker], ...more },
     host: world.host,
     log: () => undefined,
+    servers,
   });
   atEnd(t, () => agent.close("all"));
   let turns = 0;
@@ -327,6 +328,22 @@ test("an ACP agent reaches no token, port, key or other workspace, also not by i
   await attackAll(world, attack);
   assert.match(await attack("globalThis.seen = 'planted-in-memory'; return 1"), /done: 1/);
   assert.match(await attack("return globalThis.seen", guest), /done: undefined/, "a guest has a process of their own");
+});
+
+test("a guest's ACP agent reads no file of the owner's MCP servers", limit, async (t) => {
+  const world = await open(t);
+  const [script, key] = [join(world.folder, "server.js"), join(world.folder, "g-credentials.json")];
+  for (const file of [script, key]) writeFileSync(file, "planted-server-file");
+  const command = ["node", script, "--credentials", key];
+  for (const server of [{ command, env: { TOKEN: "t" } }, { command }]) {
+    const { attack } = agentIn(t, world, {}, { g: server });
+    for (const file of [script, key]) {
+      assert.match(await attack(readJs(file)), /planted-server-file/, "the owner's agent starts the server itself");
+      const said = await attack(readJs(file), guest);
+      assert.match(said, /ENOENT|EACCES/, file);
+      assert.doesNotMatch(said, /planted/);
+    }
+  }
 });
 
 test(

@@ -15,6 +15,8 @@ import { bootSystemd, newFolder } from "./container.ts";
 import { freePort } from "./talk.ts";
 
 const uid = 4711;
+/** Where the unit makes everything read-only but the home; with signs that mean something in a unit. */
+const belowUsr = "/usr/local/share/everturn 100%h";
 /** Where everybody may read the project, wherever it lies. */
 const seenAt = "/srv/everturn";
 const unitName = "everturn.service";
@@ -50,17 +52,18 @@ async function serving(t: TestContext, scope: "user" | "system") {
   const fake = await fakeModels(({ seen }) => follow(seen));
   atEnd(t, () => fake.close());
   const folder = newFolder(t, "hardened");
+  const seen = scope === "system" ? belowUsr : folder;
   const home = join(folder, "home");
   const workspace = join(home, "workspace");
   mkdirSync(workspace, { recursive: true, mode: 0o700 });
   const port = await freePort();
   const agent = `  model: openai/fake-model\n  baseUrl: ${fake.baseUrl("openai")}\n  apiKey: planted-provider-key-4711`;
   writeFileSync(join(home, "config.yaml"), `control: { port: ${port} }\nagent:\n${agent}\n`);
-  writeFileSync(join(folder, unitName), unitIn(folder, scope));
+  writeFileSync(join(folder, unitName), unitIn(seen, scope));
   for (const path of [folder, home, workspace, join(home, "config.yaml")]) chownSync(path, uid, uid);
   chmodSync(join(folder, unitName), 0o644);
-  const machine = await bootSystemd(t, [folder], [`--bind-ro=${root}:${seenAt}`]);
-  await machine.must(["useradd", "--no-create-home", "--home-dir", folder, "--uid", String(uid), "ann"]);
+  const machine = await bootSystemd(t, [folder], [`--bind-ro=${root}:${seenAt}`, `--bind=${folder}:${seen}`]);
+  await machine.must(["useradd", "--no-create-home", "--home-dir", seen, "--uid", String(uid), "ann"]);
   const systemctl = (...words: readonly string[]) => {
     if (scope === "system") return machine.must(["systemctl", ...words]);
     const asAnn = ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--init-groups", "--"];
@@ -84,6 +87,7 @@ async function serving(t: TestContext, scope: "user" | "system") {
   });
   return {
     machine,
+    folder,
     workspace,
     ask,
     systemctl: (verb: string) => systemctl(verb, unitName),
@@ -111,7 +115,16 @@ for (const scope of ["system", "user"] as const)
     const status = await one.machine.must(["cat", `/proc/${await one.mainPid()}/status`]);
     assert.match(status, /^NoNewPrivs:\s+1$/m);
     assert.match(status, /^Seccomp:\s+2$/m);
-    if (scope === "system") assert.match(status, /^CapBnd:\s+0+$/m);
+    if (scope === "system") {
+      assert.match(status, /^CapBnd:\s+0+$/m);
+      // Quotes and backslashes arrive as they are.
+      const odd = "/usr/a\"b'c\\x41 d";
+      writeFileSync(join(one.folder, "odd.service"), unitIn(odd, scope));
+      await one.machine.must(["cp", join(one.folder, "odd.service"), "/etc/systemd/system/odd.service"]);
+      await one.machine.must(["systemctl", "daemon-reload"]);
+      const shown = ["systemctl", "show", "--property=ReadWritePaths", "--value", "odd.service"];
+      assert.equal(await one.machine.must(shown), JSON.stringify(`-${odd}/home`));
+    }
 
     // A job outlives the gateway that started it.
     await one.ask.send(

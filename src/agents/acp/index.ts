@@ -124,7 +124,7 @@ export function acp(options: AcpOptions): Agent {
       const { history } = await pastOf(job);
       return keep(job, await newPlace(found.link, person, history));
     }
-    // An agent that died before its first word has stored the message all the same.
+    // An agent that died before its first word may have stored the message all the same.
     const { spent = null, delivered = null } = found ?? {};
     return keep(job, { ...(await enter(job, workspace)), spent, delivered });
   }

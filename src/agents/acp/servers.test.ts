@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { type ConfiguredServer, type Receiver, passServers } from "./servers.ts";
 
 const agent = { command: ["agent"] };
-const owner: Receiver = { can: { http: true, sse: true }, program: agent, person: "owner", isWalled: true };
+const owner: Receiver = {
+  can: { http: true, sse: true },
+  program: agent,
+  person: "owner",
+  isWalled: true,
+  path: "/home/me/bin:.::/",
+  isFile: (word) => /^\/.*\.\w+$|\/bin\//.test(word),
+};
 const guest: Receiver = { ...owner, person: "telegram/eve" };
 const pass = (server: ConfiguredServer, receiver: Receiver) => {
   const { servers, left } = passServers({ s: server }, receiver);
@@ -71,10 +78,36 @@ test("an agent of another person gets no secrets, and no program without a sandb
     [{ command: ["s"], unsafe: true }, bare, null],
     [{ url: "https://a.example/mcp", headers: { A: "t" } }, guest, /headers are for the owner's agent only/],
     [{ url: "https://a.example/mcp" }, guest, null],
+    [{ url: "https://a.example/mcp?api_key=t" }, guest, /query in its url is for the owner's agent only/],
+    [{ url: "https://me@a.example/mcp" }, guest, /login or query/],
+    [{ url: "https://:t@a.example/mcp" }, guest, /login or query/],
+    [{ url: "https://a.example/mcp?api_key=t" }, owner, null],
+    [{ url: "https://me:t@a.example/mcp" }, owner, null],
   ] as const) {
     const { passed, why } = pass(server, receiver);
     if (expected === null) assert.ok(passed !== undefined, JSON.stringify(server));
     else assert.match(why, expected);
+  }
+});
+
+test("files of a server that not everybody sees are for the owner's agent only", () => {
+  const granted = { ...guest, program: { ...agent, paths: [{ path: "/srv/g", access: "read" }] } } as const;
+  for (const [command, receiver, named] of [
+    [["/usr/bin/node", "/srv/g/server.js"], owner, null],
+    [["/usr/bin/node", "/srv/g/server.js"], guest, "/srv/g/server.js"],
+    [["/usr/bin/node", "--credentials", "/home/me/g-credentials.json"], guest, "/home/me/g-credentials.json"],
+    [["/srv/bin/server"], guest, "/srv/bin/server"],
+    [["/usr/bin/node", "/srv/g/server.js"], granted, null],
+    [["/usr/bin/node", "/srv/g/server.js", "/srv/g2/key.json"], granted, "/srv/g2/key.json"],
+    [["/usr/bin/npx", "-y", "server", "/not/a/file"], guest, null],
+    [["/opt/g/server.js"], guest, null],
+    [["/home/me/bin/server"], guest, null],
+    [["/home/me/bin2/bin/server"], guest, "/home/me/bin2/bin/server"],
+    [["/srv/g/server.js"], { ...owner, isWalled: false }, null],
+  ] as const) {
+    const { passed, why } = pass({ command }, receiver);
+    if (named === null) assert.ok(passed !== undefined, `${command.join(" ")}: ${why}`);
+    else assert.ok(why.startsWith(`its command names ${named}, which`), `${command.join(" ")}: ${why}`);
   }
 });
 

@@ -1,6 +1,7 @@
 // The MCP servers of the configuration as an ACP agent starts or calls them itself. Inside the sandbox a server has the
 // grant of the agent and not its own, so a server that needs more than the agent has is left out, with the reason. Pure.
 
+import { delimiter, isAbsolute, sep } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { isAddress, isPublic } from "../../core/addresses.ts";
 import { ownerPerson } from "../../core/requester.ts";
@@ -13,9 +14,13 @@ export type ConfiguredServer =
 
 /** What decides about a server beside its own settings. */
 export type Receiver = {
-  /** `mcpCapabilities` of the agent. */
+  /** `mcpCapabilities` of the agent; programs need none of them. */
   readonly can: { readonly http: boolean; readonly sse: boolean };
   readonly program: PeerProgram;
+  /** PATH of the gateway. */
+  readonly path: string;
+  /** Whether a word of a command is the absolute path of a file. */
+  readonly isFile: (word: string) => boolean;
   readonly person: string;
   readonly isWalled: boolean;
 };
@@ -37,18 +42,31 @@ export function passServers(configured: Readonly<Record<string, ConfiguredServer
 }
 
 /** A text is the reason why not. */
-function passProgram(name: string, server: PeerProgram, { program, person, isWalled }: Receiver): McpServer | string {
+function passProgram(name: string, server: PeerProgram, receiver: Receiver): McpServer | string {
+  const { program, person, isWalled } = receiver;
   const { command, cwd, env = {}, unsafe = false } = server;
   if (cwd !== undefined) return "it has a cwd, which the protocol cannot carry";
   if (person !== ownerPerson) {
     // Everything in the sandbox of a person can be read by that person's agent, the variables of a server included.
     if (Object.keys(env).length > 0) return "its env is for the owner's agent only";
     if (!isWalled && !unsafe) return "without a sandbox it is for the owner's agent only";
+    const file = isWalled ? ownersFile(command, receiver) : undefined;
+    if (file !== undefined)
+      return `its command names ${file}, which is for the owner's agent only. Install it in a folder of PATH, or add its folder to agent.acp.paths.`;
   }
   const missing = isWalled ? missingGrant(server, program) : null;
   if (missing !== null) return missing;
   const [first = "", ...args] = command;
   return { name, command: first, args, env: pairsOf(env) };
+}
+
+const systemFolders = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix/store /gnu/store".split(" ");
+
+/** The first file of a command that the sandbox does not show to everybody anyway. */
+function ownersFile(command: readonly string[], { program, path, isFile }: Receiver): string | undefined {
+  const inPath = path.split(delimiter).filter((folder) => isAbsolute(folder) && folder !== sep);
+  const shown = [...systemFolders, ...inPath, ...(program.paths ?? []).map((one) => one.path)];
+  return command.find((file) => isFile(file) && !shown.some((one) => file === one || file.startsWith(`${one}${sep}`)));
 }
 
 /** Only hosts and paths that are written down count: a server without any runs with those of the agent. */
@@ -68,8 +86,12 @@ function passAddress(
   { url, headers = {} }: { readonly url: string; readonly headers?: Readonly<Record<string, string>> },
   { can, person, isWalled }: Receiver,
 ): McpServer | string {
-  if (person !== ownerPerson && Object.keys(headers).length > 0) return "its headers are for the owner's agent only";
-  const { hostname, pathname } = new URL(url);
+  const { hostname, pathname, username, password, search } = new URL(url);
+  if (person !== ownerPerson) {
+    if (Object.keys(headers).length > 0) return "its headers are for the owner's agent only";
+    // Both may hold a key.
+    if (username + password + search !== "") return "the login or query in its url is for the owner's agent only";
+  }
   if (isWalled && (hostname === "localhost" || (isAddress(hostname) && !isPublic(hostname))))
     return "it is at a private address, which the sandbox of the agent does not reach";
   const server = { name, url, headers: pairsOf(headers) };

@@ -207,6 +207,7 @@ async function prompt(id: number | string | undefined, params: Params): Promise<
     .trim();
   const session = open(sessionId);
   const { message, isNote, finished } = wantedIn(text);
+  if (message.startsWith("vanish") && once("vanished")) process.exit(9);
   if (!isNote) session.done[message] = [];
   session.done[message] = [...new Set([...(session.done[message] ?? []), ...finished])].filter((title) => title !== "");
   session.told.push({ role: "user", text: text.slice(0, 5_000) });

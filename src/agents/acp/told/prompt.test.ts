@@ -77,6 +77,27 @@ test("a message is told once, and what was cut short is told as that", () => {
   }
 });
 
+test("a loaded session that may lack the message gets its files, and one that lacks it gets it whole", () => {
+  const fresh = /mow the lawn$/;
+  const note = /^\[System note: your work[^]*> mow the lawn/;
+  const cases: readonly (readonly [string, readonly Entry[], string | null, boolean, RegExp, boolean])[] = [
+    ["the agent died before it stored the message", [marker], "hi", true, fresh, true],
+    ["the same, and the gateway died later", [marker, resumed], "hi", true, fresh, true],
+    ["the agent died after it stored the message", [marker], "mow the lawn", true, note, true],
+    ["the session shows no messages", [marker], null, true, note, true],
+    ["the last was a note, perhaps about an older message", [marker], "[System note: your work …", true, note, true],
+    ["the gateway died", [marker, resumed], "mow the lawn", false, note, true],
+    ["it has begun, so it has the files", [marker, said("on it")], "mow the lawn", true, note, false],
+    ["it has begun, whatever its session shows", [marker, said("on it")], "hi", true, note, false],
+  ];
+  for (const [name, journal, lastUser, delivered, wanted, withFiles] of cases) {
+    const prompt = promptFor({ input, journal, entered: loaded(lastUser, history), delivered, note: null });
+    assert.match(prompt.text, wanted, name);
+    assert.equal(prompt.text.includes("your work on the message"), wanted === note, name);
+    assert.equal(prompt.withFiles, withFiles, name);
+  }
+});
+
 test("S85 S86 S87 S88 S89 the agent is told why it was interrupted, once and first, wherever its session comes from", () => {
   const because = "[System note: a gateway restart interrupted your work.]";
   const work = [marker, said("on it", ["Start", "completed"]), resumed];

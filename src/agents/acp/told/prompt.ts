@@ -18,7 +18,7 @@ export type Asked = {
   readonly input: Inbound;
   readonly journal: readonly Entry[];
   readonly entered: Entered;
-  /** It was given to this very session in this life. */
+  /** It was given to this very session by this process of the gateway; an agent that died since may not have stored it. */
   readonly delivered: boolean;
   /** Why the turn, or the one before it, was interrupted; null where nothing was, or the agent knows it. */
   readonly note: string | null;
@@ -35,9 +35,12 @@ export function promptFor({ input, journal, entered, delivered, note }: Asked): 
   switch (entered.type) {
     case "there":
       return begun ? goOn : { ...fresh, text: missedText([], fresh.text, note) };
-    case "loaded":
-      if (begun || (cut && isSame(entered.lastUser, message))) return goOn;
+    case "loaded": {
+      if (hasBegun(journal)) return goOn;
+      // The words of two messages may be the same, or none, so the files go along: a second look does no harm.
+      if (cut && mayStore(entered.lastUser, message, delivered)) return { ...goOn, withFiles: true };
       return { ...fresh, text: missedText(entered.missed, fresh.text, note) };
+    }
     case "new":
       return cut
         ? { text: rebuiltText(entered.history, message, journal, note), withFiles: true }
@@ -54,10 +57,13 @@ export function remembersMore(lastUser: string | null, history: readonly Message
   return !history.some(({ role, text }) => role === "user" && text.trim() !== "" && isSame(lastUser, text));
 }
 
-/** Whether the last thing it was told is this message, or a note of ours about it. */
-function isSame(told: string | null, message: string): boolean {
-  if (told === null) return false;
-  return isNote(told) || plain(told).includes(plain(message).slice(0, 2_000));
+/** Whether a loaded session may have this message: the last it was told is the message, or a note that may be about it. */
+function mayStore(lastUser: string | null, message: string, delivered: boolean): boolean {
+  return lastUser === null ? delivered : isNote(lastUser) || isSame(lastUser, message);
+}
+
+function isSame(text: string, message: string): boolean {
+  return plain(text).includes(plain(message).slice(0, 2_000));
 }
 
 function isNote(told: string): boolean {
