@@ -1,5 +1,6 @@
-// What a unit of systemd takes away from the gateway and its tools. Pure but for the look at bubblewrap. The tools' own sandbox is the wall; this is for
-// what runs outside of it. Each directive is tried under real systemd with bubblewrap inside (test/services).
+// What a unit of systemd takes away from the gateway and its tools. Pure but for the look at bubblewrap. The tools' own
+// sandbox is the wall; this is for what runs outside of it. Each directive is tried under real systemd with bubblewrap
+// inside (test/services).
 //
 // Left out, because the sandbox, its users or V8 need what they take away:
 // - ProtectKernelTunables, ProtectKernelLogs, ProtectProc, PrivateUsers: bubblewrap mounts a /proc of its own.
@@ -10,6 +11,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
+import type { Environment } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Place, ServiceNeeds } from "./kinds.ts";
 
@@ -21,13 +23,12 @@ export function needsPrivileges({ sandbox, outside }: TerminalSettings): boolean
   return outside || sandbox === "podman" || sandbox === "off";
 }
 
-/** `path` is the PATH of the gateway. */
-export function serviceNeeds({ gateway, agent }: Config, path: string = process.env["PATH"] ?? ""): ServiceNeeds {
+export function serviceNeeds({ gateway, agent }: Config, env: Environment): ServiceNeeds {
   const { terminal, workspace } = agent.tools;
   const isBubblewrap = terminal.sandbox === "auto" || terminal.sandbox === "bwrap";
   return {
     drainSeconds: gateway.drainSeconds,
-    needsPrivileges: needsPrivileges(terminal) || (isBubblewrap && isBubblewrapSetuid(path)),
+    needsPrivileges: needsPrivileges(terminal) || (isBubblewrap && isBubblewrapSetuid(env["PATH"] ?? "")),
     ...(workspace === undefined ? {} : { workspace }),
   };
 }

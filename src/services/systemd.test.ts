@@ -142,7 +142,8 @@ table(
       writeFileSync(join(folder, "bwrap"), "");
       chmodSync(join(folder, "bwrap"), mode);
       const config = { gateway: { drainSeconds: 0 }, agent: { tools: { terminal: { sandbox, outside: false } } } };
-      const needs = serviceNeeds(config as unknown as Config, `relative:/no/such/folder:${folder}:/usr/bin`);
+      const PATH = `relative:/no/such/folder:${folder}:/usr/bin`;
+      const needs = serviceNeeds(config as unknown as Config, { PATH });
       assert.equal(needs.needsPrivileges, isNeeded);
     } finally {
       rmSync(folder, { recursive: true });

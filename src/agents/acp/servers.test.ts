@@ -8,7 +8,7 @@ const owner: Receiver = {
   program: agent,
   person: "owner",
   isWalled: true,
-  path: "/home/me/bin:.::/",
+  path: "/data/bin:.::/",
   isFile: (word) => /^\/.*\.\w+$|\/bin\//.test(word),
 };
 const guest: Receiver = { ...owner, person: "telegram/eve" };
@@ -95,14 +95,14 @@ test("files of a server that not everybody sees are for the owner's agent only",
   for (const [command, receiver, named] of [
     [["/usr/bin/node", "/srv/g/server.js"], owner, null],
     [["/usr/bin/node", "/srv/g/server.js"], guest, "/srv/g/server.js"],
-    [["/usr/bin/node", "--credentials", "/home/me/g-credentials.json"], guest, "/home/me/g-credentials.json"],
+    [["/usr/bin/node", "--credentials", "/data/g-credentials.json"], guest, "/data/g-credentials.json"],
     [["/srv/bin/server"], guest, "/srv/bin/server"],
     [["/usr/bin/node", "/srv/g/server.js"], granted, null],
     [["/usr/bin/node", "/srv/g/server.js", "/srv/g2/key.json"], granted, "/srv/g2/key.json"],
     [["/usr/bin/npx", "-y", "server", "/not/a/file"], guest, null],
     [["/opt/g/server.js"], guest, null],
-    [["/home/me/bin/server"], guest, null],
-    [["/home/me/bin2/bin/server"], guest, "/home/me/bin2/bin/server"],
+    [["/data/bin/server"], guest, null],
+    [["/data/bin2/bin/server"], guest, "/data/bin2/bin/server"],
     [["/srv/g/server.js"], { ...owner, isWalled: false }, null],
   ] as const) {
     const { passed, why } = pass({ command }, receiver);

@@ -224,10 +224,10 @@ function hereOf(context: Context): Here {
   return here(pathsOf(context).home);
 }
 
-async function needsOf({ home }: Here): Promise<ServiceNeeds> {
+async function needsOf({ home, env }: Here): Promise<ServiceNeeds> {
   const loaded = await loadConfig(systemInput(home));
   if (loaded.type === "wrong") throw wrongConfig(loaded.faults);
-  return serviceNeeds(loaded.config);
+  return serviceNeeds(loaded.config, env);
 }
 
 /** A wrong configuration is told by the gateway itself, where its supervisor keeps what it says. */

@@ -59,7 +59,9 @@ export async function lookAround(context: Context): Promise<Findings> {
       status === null ? null : (state?.url ?? ""),
     ),
     service:
-      service === null ? null : await serviceFacts(service, all, config === null ? noNeeds : serviceNeeds(config)),
+      service === null
+        ? null
+        : await serviceFacts(service, all, config === null ? noNeeds : serviceNeeds(config, all.env)),
     lastBeat: await lastBeat(context, paths),
     gateway:
       status === null

@@ -80,7 +80,7 @@ async function warnOfService({ config, paths, env, world }: Ready): Promise<void
     import("../../services/verbs.ts"),
     import("../../services/hardening.ts"),
   ]);
-  const drift = await unitDrift({ ...here(paths.home), env }, serviceNeeds(config));
+  const drift = await unitDrift({ ...here(paths.home), env }, serviceNeeds(config, env));
   const timing = await checkStopTiming({ env, drainSeconds });
   for (const warning of [drift, timing?.warning ?? null]) if (warning !== null) world.log("warn", warning);
 }
