@@ -182,7 +182,13 @@ function mountedPlan({ gate }: RouterParts, mounted: Routes, method: string, pat
     body: route?.body ?? "none",
     isSigned: route?.isSigned === true,
     refuse: (refusal) => (mounted.refuse ?? refuse)(refusal),
-    ...(admit === undefined ? {} : { admit: (request) => admit(request, callerOf(request)) }),
+    async admit(request) {
+      const refused = (await admit?.(request, callerOf(request))) ?? null;
+      if (refused !== null || route !== null || method === "GET" || method === "HEAD") return refused;
+      // Nothing takes this request, so its body is not read. The platform says what is missing in its own form.
+      const { headers, signal } = request;
+      return mounted.handle(new Request(request.url, { method, headers, signal }), callerOf(request));
+    },
     run(request) {
       // A stream opened for its headers alone would stay open.
       if (!isOwn && method === "HEAD") return refuse(wrongMethod(["GET", "POST"]));

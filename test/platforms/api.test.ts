@@ -213,8 +213,12 @@ describe("what is wrong or hostile", { timeout: 3 * patienceMs }, () => {
       ["GET", "/v1/chat/completions/chatcmpl-unknown", 404],
       ["GET", "/v1/files/..%2f..%2fcontrol.token/content", 404],
       ["GET", "/v1/sessions/%ff/messages", 400],
+      ["POST", "/v1/responses", 404],
+      ["POST", "/v1/models", 405],
+      ["POST", "/v1/chat/completions/x", 405],
     ] as const) {
-      const response = await fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
+      const body = method === "POST" ? JSON.stringify({ input: "hi" }) : null;
+      const response = await fetch(`${url}${path}`, { method, body, headers: { authorization: `Bearer ${key}` } });
       assert.equal(response.status, status, `${method} ${path}`);
     }
     const gone = new AbortController();
