@@ -111,8 +111,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a stop forgets the answer to a send",
     file: "src/engine/outbox/pump.ts",
-    find: "if (taken !== null) await underWay(sendAndSettle(taken, line));",
-    replace: "if (taken !== null) await sendAndSettle(taken, line);",
+    find: 'const isTaken = await underWay(takeAndSend({ item: advanceItem(item, { type: "taken", boot }), seat }, line));',
+    replace: 'const isTaken = await takeAndSend({ item: advanceItem(item, { type: "taken", boot }), seat }, line);',
     by: "stop",
   },
   {

@@ -20,9 +20,16 @@ export const growingFaults: readonly Mutant[] = [
   {
     name: "growing: a message whose id was lost is not looked for",
     file: "src/engine/turns/placed.ts",
-    find: "if (isUncertain) void recover();",
+    find: "if (isUncertain) void placeOnce();",
     replace: "",
     by: "turns/drafts",
+  },
+  {
+    name: "growing: placed twice while it is looked for",
+    file: "src/engine/turns/placed.ts",
+    find: "await placeOnce();",
+    replace: "await place();",
+    by: "crash",
   },
   {
     name: "growing: placed before the intent is stored",
