@@ -168,6 +168,27 @@ test("only one connection fails, and only after it has sent something", settled,
   assert.deepEqual(heard, ["HELLO", "DATA", "HELLO", "DATA"]);
 });
 
+test("a connection that is cut while the proxy answers on it is closed", settled, async (t) => {
+  const count = (): number => process.getActiveResourcesInfo().filter((one) => one === "TCPSocketWrap").length;
+  const before = count();
+  const server = createTcpServer((socket) => void socket.on("error", () => undefined).resume());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atEnd(t, () => void server.close());
+  const proxy = await faultProxy({ port: (server.address() as AddressInfo).port }, { http: true });
+  atEnd(t, () => proxy.close());
+  const client = connect(proxy.port, "127.0.0.1");
+  client.on("error", () => undefined).resume();
+  client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await until(
+    () => proxy.exchanges.length,
+    (n) => n === 1,
+    "the request is seen",
+  );
+  proxy.begin({ type: "answer", status: 502, delivered: true });
+  proxy.cut();
+  await until(count, (n) => n <= before, "no socket is left");
+});
+
 /** What `fetch` says in a process of its own. */
 async function fetchElsewhere(url: string, env: Readonly<Record<string, string>>): Promise<string> {
   const code = `fetch(${JSON.stringify(url)}).then((r) => r.status, (e) => e.cause.code).then(console.log)`;

@@ -214,7 +214,10 @@ class Link {
 
   reset(): void {
     this.#server.destroy();
-    this.#raw.resetAndDestroy();
+    // Node leaks the handle of a socket that is reset while it shuts down, and then never exits.
+    const isEnding = this.#raw.writableEnded || this.#client.writableEnded;
+    if (isEnding) this.#raw.destroy();
+    else this.#raw.resetAndDestroy();
     this.#client.destroy();
   }
 
