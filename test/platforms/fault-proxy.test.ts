@@ -8,8 +8,8 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { atEnd, environmentOf, patienceMs, until } from "../process/stage.ts";
-import { certificates } from "./certificates.ts";
-import { type FaultProxy, type NetworkFault, type Settings, captivePortal, faultProxy } from "./fault-proxy.ts";
+import { certificates } from "../kit/certificates.ts";
+import { type FaultProxy, type NetworkFault, type Settings, captivePortal, faultProxy } from "../kit/fault-proxy.ts";
 import { failingNames } from "./names.ts";
 
 type Stage = { readonly proxy: FaultProxy; readonly arrived: string[] };
