@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { atEnd, environmentOf, patienceMs, until } from "../process/stage.ts";
 import { certificates } from "../kit/certificates.ts";
 import { type FaultProxy, type NetworkFault, type Settings, captivePortal, faultProxy } from "../kit/fault-proxy.ts";
-import { failingNames } from "./names.ts";
+import { failingNames } from "../kit/names.ts";
 
 type Stage = { readonly proxy: FaultProxy; readonly arrived: string[] };
 
