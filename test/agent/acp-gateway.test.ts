@@ -46,6 +46,12 @@ test(
         (done) => done >= goal,
         () => `tool ${goal} is done`,
       );
+      // A slow gateway may not have stored any of it, and three deaths without progress end the turn.
+      await until(
+        () => life.client.get<{ running: readonly { steps: number }[] }>("/api/status"),
+        ({ running }) => running.length === 0 || running.some(({ steps }) => steps > 0),
+        "it has stored a step",
+      );
       await life.end("SIGKILL");
       life = await start(port);
     }
@@ -66,11 +72,11 @@ test("S85 S86 S88 its prompt says why the gateway interrupted it: a shutdown, a 
   const texts = () => lines("prompts").map((line) => (JSON.parse(line) as { readonly text: string }).text);
   let life = await start();
   const { port } = life;
-  await life.client.send("c", "m1", "tools 30");
+  await life.client.send("c", "m1", "tools 500");
   for (const [n, [signal, says]] of (
     [
-      ["SIGTERM", /^\[System note: your work on this turn was cut short by a gateway shutdown\. [^]*> tools 30\n/],
-      ["SIGKILL", /^\[System note: your work on this turn was cut short by a gateway interruption\. [^]*> tools 30\n/],
+      ["SIGTERM", /^\[System note: your work on this turn was cut short by a gateway shutdown\. [^]*> tools 500\n/],
+      ["SIGKILL", /^\[System note: your work on this turn was cut short by a gateway interruption\. [^]*> tools 500\n/],
     ] as const
   ).entries()) {
     const before = lines("effects").length;
@@ -84,7 +90,6 @@ test("S85 S86 S88 its prompt says why the gateway interrupted it: a shutdown, a 
     await until(texts, (told) => told.length === n + 2, "it is told to go on");
     assert.match(texts()[n + 1] ?? "", says);
   }
-  assert.match(await answerTo(life.client, "c", "m1"), /^Did tool 1, [^]*tool 30\.$/);
 });
 
 test("killed while it waits for a permission, and allowed afterwards: it is done once", limit, async (t) => {

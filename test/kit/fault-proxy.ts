@@ -15,6 +15,8 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
 import { TLSSocket, createSecureContext } from "node:tls";
+import { setTimeout as sleep } from "node:timers/promises";
+import { patienceMs } from "../process/stage.ts";
 import type { Certificates } from "./certificates.ts";
 import { HttpRequests } from "./http-requests.ts";
 
@@ -117,7 +119,7 @@ export async function faultProxy(
     if (isRefusing && server.listening) server.close();
     if (!isRefusing && !server.listening)
       listening = listening.then(async () => {
-        if (!server.listening) server = await listen(port, accept);
+        if (!server.listening && !isClosed) server = await listenAgain(port, accept);
       });
   }
 
@@ -149,6 +151,17 @@ function listen(port: number, accept: (socket: Socket) => void): Promise<Server>
     server.once("error", reject);
     server.listen(port, "127.0.0.1", () => resolve(server));
   });
+}
+
+/** While nobody listened, the system may have lent the port to an outgoing connection, for a moment. */
+async function listenAgain(port: number, accept: (socket: Socket) => void): Promise<Server> {
+  for (const deadline = Date.now() + patienceMs; ; await sleep(100)) {
+    try {
+      return await listen(port, accept);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || Date.now() > deadline) throw error;
+    }
+  }
 }
 
 function answerPlain(raw: Socket): void {

