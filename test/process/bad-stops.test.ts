@@ -186,7 +186,9 @@ test("a home that a dead machine left, with numbers that belong to others now, i
 
 test("a successor whose predecessor died, and whose place another one took, goes away by itself", async (t) => {
   const home = newHome(t);
-  const first = await runGateway(t, home);
+  // Whatever it starts waits a while first, so that the successor is found before it takes over.
+  const wait = "Atomics.wait(new%20Int32Array(new%20SharedArrayBuffer(4)),0,0,3000)";
+  const first = await runGateway(t, home, { env: { NODE_OPTIONS: `--import data:text/javascript,${wait}` } });
   signal(first.pid, "SIGUSR1");
   const successor = await until(
     () => processesOf(home).find(({ pid, words }) => pid !== first.pid && words.includes("gateway run"))?.pid,
