@@ -106,9 +106,17 @@ test("S102 S109 one that hangs is killed with its tree after the whole patience,
   await busy(first);
   signal(first.pid, "SIGSTOP");
   const { calls, run } = standIns();
-  // Its half minute passes a hundred times as fast.
-  const hasty: Lookout = { ...systemLookout, now: () => performance.now() * 100 };
-  const { ended, pid } = await stop(home, run, hasty);
+  // Its half minute passes a hundred times as fast, but a slow machine has its time to end a killed process.
+  let killedAt = Number.POSITIVE_INFINITY;
+  const hasty: Lookout = {
+    ...systemLookout,
+    now: () => performance.now() + 99 * Math.min(performance.now(), killedAt),
+  };
+  const kill: Run = (program, words, ...rest) => {
+    if (words.includes("/F")) killedAt = performance.now();
+    return run(program, words, ...rest);
+  };
+  const { ended, pid } = await stop(home, kill, hasty);
   assert.ok(ended.type === "forced" && ended.waitedMs >= 30_000, JSON.stringify(ended));
   assert.equal(await first.exit, "SIGKILL");
   assert.deepEqual(calls, ["schtasks /End /TN everturn", `taskkill /T /F /PID ${pid}`]);
