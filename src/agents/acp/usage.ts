@@ -1,4 +1,4 @@
-// What an ACP agent reports about tokens and money, as usage of ours. Tokens come with the end of a prompt; money comes as
+// Converts the tokens and money that an ACP agent reports into our usage records. Tokens come with the end of a prompt; money comes as
 // the total of the agent's session so far.
 
 import type { Usage } from "../../core/usage.ts";

@@ -65,7 +65,7 @@ export type ModelOptions = {
   readonly facts: Facts;
   /** The folders of the person who asked, in the place of `blobs` and `facts.workspace`. */
   readonly workspaceFor?: ((requester: Requester) => Promise<Workspace>) | undefined;
-  /** In the place of every other, by whoever only rehearses. */
+  /** Replaces every other provider while the first step is rehearsed. */
   readonly fetch?: typeof fetch | undefined;
   /** Requests to providers with a key; the agent sets its own connections, which it closes. */
   readonly connected?: typeof fetch | undefined;

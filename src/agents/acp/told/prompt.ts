@@ -57,7 +57,7 @@ export function remembersMore(lastUser: string | null, history: readonly Message
   return !history.some(({ role, text }) => role === "user" && text.trim() !== "" && isSame(lastUser, text));
 }
 
-/** Whether a loaded session may have this message: the last it was told is the message, or a note that may be about it. */
+/** Whether a loaded session may have this message: its last user message is this one, or a note that may be about it. */
 function mayStore(lastUser: string | null, message: string, delivered: boolean): boolean {
   return lastUser === null ? delivered : isNote(lastUser) || isSame(lastUser, message);
 }

@@ -14,7 +14,7 @@ const saidMax = 8_000;
 export const noteBegin = "[System note:";
 
 /**
- * Asked to go on in the middle of a turn. The user's words are in it: nobody knows for certain that it has them. Without
+ * Asked to go on in the middle of a turn. It repeats the user's words, because the agent may not have them. Without
  * a resume note it was the agent's own process that ended.
  */
 export function goOnText(message: string, journal: readonly Entry[], note: string | null): string {
